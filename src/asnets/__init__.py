@@ -1,0 +1,1 @@
+"""Action Schema Networks: generalised policies for probabilistic planning."""

@@ -1,0 +1,88 @@
+"""The exception tree of the package.
+
+Everything that a user can cause is an `AsnetsError`; anything else that escapes is a bug of ours.
+Errors in PPDDL text are `InputError`s and carry one `Diagnostic` for each mistake in the file, so that a user
+mends a file once rather than once for each mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+DiagnosticKind = Literal["parse", "semantic", "unsupported"]
+
+
+class AsnetsError(Exception):
+    """Base of all errors that are reported to the user without a traceback."""
+
+
+class ConfigError(AsnetsError):
+    """An option or argument that cannot be used as given."""
+
+
+class FileError(AsnetsError):
+    """A file that cannot be read or written."""
+
+
+class LimitError(AsnetsError):
+    """A size limit was reached; the message names what grew too large."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Diagnostic:
+    """One mistake in a text.
+
+    Attributes:
+        path: The file, as the user named it.
+        line: Line number, from 1.
+        column: Column number in characters, from 1.
+        message: What is wrong and what was expected.
+        excerpt: The offending line (cut to a window if it is long) and a second line with a caret.
+        kind: Which error class the mistake belongs to.
+    """
+
+    path: str
+    line: int
+    column: int
+    message: str
+    excerpt: str = ""
+    kind: DiagnosticKind = "parse"
+
+    def __str__(self) -> str:
+        head = f"{self.path}:{self.line}:{self.column}: error: {self.message}"
+        return f"{head}\n{self.excerpt}" if self.excerpt else head
+
+
+class InputError(AsnetsError):
+    """PPDDL text that is not accepted, with every mistake that was found."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("\n".join(map(str, self.diagnostics)))
+
+
+class ParseError(InputError):
+    """The text is not PPDDL."""
+
+
+class SemanticError(InputError):
+    """The text is PPDDL but does not make sense: undeclared names, wrong arity, probabilities over 1, …"""
+
+
+class UnsupportedFeatureError(InputError):
+    """The text uses a feature that a propositional SSP cannot represent."""
+
+
+_CLASS_OF_KIND: dict[DiagnosticKind, type[InputError]] = {
+    "parse": ParseError,
+    "semantic": SemanticError,
+    "unsupported": UnsupportedFeatureError,
+}
+
+
+def input_error(diagnostics: Sequence[Diagnostic]) -> InputError:
+    """The error for a file's diagnostics, in the order of the text; its class is that of the first mistake."""
+    ordered = sorted(dict.fromkeys(diagnostics))
+    return _CLASS_OF_KIND[ordered[0].kind](ordered)

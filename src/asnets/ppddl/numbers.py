@@ -1,0 +1,20 @@
+"""Exact numbers as PPDDL text."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+
+def show_number(value: Fraction) -> str:
+    """A decimal where it is exact and short, else a fraction; both are read back to the same value."""
+    denominator, twos, fives = value.denominator, 0, 0
+    while denominator % 2 == 0:
+        denominator, twos = denominator // 2, twos + 1
+    while denominator % 5 == 0:
+        denominator, fives = denominator // 5, fives + 1
+    places = max(twos, fives)
+    if denominator != 1 or places > 12:
+        return str(value)
+    digits = f"{abs(value.numerator) * 10**places // value.denominator:0{places + 1}d}"
+    sign = "-" if value < 0 else ""
+    return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)

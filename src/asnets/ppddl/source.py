@@ -1,0 +1,81 @@
+"""Text with its tokens, and the way back from a token to its place.
+
+Tokens are cut by one regular expression and identified by their index. Their offsets are computed only when an
+error is reported, which keeps reading fast: a large problem is mostly `:init`, and nearly all files are right.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cached_property
+
+from asnets.errors import Diagnostic, DiagnosticKind
+
+_COMMENT = re.compile(r";[^\n\r]*")
+_TOKEN = re.compile(r"[()]|[^\s()]+")
+_ILLEGAL = re.compile(r"[^\x20-\x7e\t\n\r\f\v]")
+_LEGAL_TOKEN = re.compile(
+    r"""[()]
+      | [?:]?[a-z0-9_][a-z0-9_.@+*!$%&^~-]*   # names, ?variables, :keywords; a leading digit occurs in real files
+      | [+-]?(\d+(\.\d*)?|\.\d+)(/\d+)?       # numbers
+      | [-+*/=<>] | <= | >=
+    """,
+    re.VERBOSE,
+)
+_WINDOW = 100
+_MAX_REPORTED = 200
+
+
+class Source:
+    """The text of one file, cut into tokens (lower-case, comments dropped).
+
+    Attributes:
+        path: The file, as the user named it.
+        text: Its text as read.
+        tokens: All tokens; names are case-insensitive in PPDDL, so they are lower-case here.
+    """
+
+    def __init__(self, text: str, path: str = "<text>") -> None:
+        self.path = path
+        self.text = text
+        # Comments are blanked rather than cut so that offsets stay those of the file.
+        self._code = _COMMENT.sub(lambda match: " " * len(match[0]), text) if ";" in text else text
+        illegal = _ILLEGAL.search(self._code)
+        self.illegal_offset = illegal.start() if illegal else None
+        self.tokens: list[str] = [] if illegal else _TOKEN.findall(self._code.lower())
+
+    @cached_property
+    def _offsets(self) -> list[int]:
+        return [match.start() for match in _TOKEN.finditer(self._code)]
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0] + [match.end() for match in re.finditer(r"\r\n|\n|\r", self.text)]
+
+    def offset(self, token: int) -> int:
+        """Where a token starts in the text; the end of the text for a token that is not there."""
+        return self._offsets[token] if 0 <= token < len(self._offsets) else len(self.text)
+
+    def bad_tokens(self) -> list[int]:
+        """Tokens that are neither a parenthesis, a name, a variable, a keyword nor a number."""
+        bad = {token for token in set(self.tokens) if not _LEGAL_TOKEN.fullmatch(token)}
+        return [index for index, token in enumerate(self.tokens) if token in bad][:_MAX_REPORTED] if bad else []
+
+    def diagnostic(self, message: str, token: int, kind: DiagnosticKind = "parse") -> Diagnostic:
+        """A diagnostic at a token."""
+        return self.diagnostic_at_offset(message, self.offset(token), kind)
+
+    def diagnostic_at_offset(self, message: str, offset: int, kind: DiagnosticKind = "parse") -> Diagnostic:
+        line = bisect_right(self._line_starts, offset) - 1
+        start = self._line_starts[line]
+        end = self._line_starts[line + 1] if line + 1 < len(self._line_starts) else len(self.text)
+        column = offset - start
+        # A line may be megabytes long: show a window of it around the column.
+        low = max(0, column - _WINDOW // 2) if end - start > _WINDOW else 0
+        shown = self.text[start + low : min(end, start + low + _WINDOW)].rstrip("\r\n")
+        lead, caret = ("… " if low else ""), column - low
+        printable = "".join(c if c.isprintable() else ("\t" if c == "\t" else "�") for c in shown)
+        indent = "".join("\t" if c == "\t" else " " for c in printable[:caret])
+        excerpt = f"    {lead}{printable}\n    {' ' * len(lead)}{indent}^"
+        return Diagnostic(self.path, line + 1, column + 1, message, excerpt, kind)
