@@ -35,11 +35,11 @@ from asnets.ppddl.model import (
     Exists,
     Forall,
     ForallEffect,
+    FunctionTerm,
     Imply,
     Literal,
     Metric,
     Not,
-    FunctionTerm,
     Number,
     Or,
     Predicate,
@@ -49,7 +49,6 @@ from asnets.ppddl.model import (
     TypeDeclaration,
     TypedName,
     When,
-    is_variable,
 )
 
 T = TypeVar("T")
@@ -84,7 +83,7 @@ DEGENERATE_PROBABILITIES: tuple[tuple[Fraction, ...], ...] = tuple(
 
 MAX_INSTANCES = 8
 """At most so many probabilistic instances in a ground action, all foralls expanded."""
-MAX_JOINT_OUTCOMES = 128
+MAX_JOINT_OUTCOMES = 64
 """At most so many joint outcomes of a ground action, before equal ones are merged."""
 MAX_QUANTIFIED = 2
 """At most so many quantified variables (hence quantifiers) around an atom."""
@@ -109,8 +108,8 @@ class _World:
     def fits(self, lower: Type, upper: Type) -> bool:
         return all(any(name in self.above(alternative) for name in upper) for alternative in lower)
 
-    def count(self, type: Type) -> int:
-        return sum(self.fits(declared.type, type) for declared in (*self.constants, *self.objects))
+    def count(self, wanted: Type) -> int:
+        return sum(self.fits(declared.type, wanted) for declared in (*self.constants, *self.objects))
 
     @property
     def type_names(self) -> list[str]:
@@ -150,8 +149,8 @@ class _Scope:
             self.spent,
         )
 
-    def candidates(self, type: Type, among: tuple[TypedName, ...]) -> list[str]:
-        return [term.name for term in among if self.world.fits(term.type, type)]
+    def candidates(self, wanted: Type, among: tuple[TypedName, ...]) -> list[str]:
+        return [term.name for term in among if self.world.fits(term.type, wanted)]
 
     def allows(self, atom: Atom) -> bool:
         """Whether an atom drawn elsewhere is well typed here too."""
@@ -289,8 +288,8 @@ def _draw_helped_init(draw: DrawFn, world: _World, actions: tuple[Action, ...]) 
 def _draw_atom(draw: DrawFn, scope: _Scope, predicates: tuple[Predicate, ...]) -> Atom | None:
     """A well-typed atom, sometimes one drawn before; None if no predicate can be filled here."""
     if scope.atoms and _chance(draw, 25):
-        names = {predicate.name for predicate in predicates}
-        again = [atom for atom in scope.atoms if atom.predicate in names and scope.allows(atom)]
+        wanted = {predicate.name for predicate in predicates}
+        again = [atom for atom in scope.atoms if atom.predicate in wanted and scope.allows(atom)]
         if again:
             return draw(st.sampled_from(again))
     anything = (*scope.variables, *scope.names)

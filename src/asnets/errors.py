@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 DiagnosticKind = Literal["parse", "semantic", "unsupported"]
+_MAX_SHOWN = 100
 
 
 class AsnetsError(Exception):
@@ -55,12 +56,24 @@ class Diagnostic:
         return f"{head}\n{self.excerpt}" if self.excerpt else head
 
 
+def show_diagnostics(diagnostics: Sequence[Diagnostic], limit: int = _MAX_SHOWN) -> str:
+    """All diagnostics as text; of very many only the first, and how many more there are."""
+    lines = [str(diagnostic) for diagnostic in diagnostics[:limit]]
+    if len(diagnostics) > limit:
+        lines.append(f"… and {len(diagnostics) - limit} more errors")
+    return "\n".join(lines)
+
+
 class InputError(AsnetsError):
-    """PPDDL text that is not accepted, with every mistake that was found."""
+    """PPDDL text that is not accepted.
+
+    Attributes:
+        diagnostics: Every mistake that was found, also where the message shows only the first of very many.
+    """
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
-        super().__init__("\n".join(map(str, self.diagnostics)))
+        super().__init__(show_diagnostics(self.diagnostics))
 
 
 class ParseError(InputError):
@@ -68,7 +81,7 @@ class ParseError(InputError):
 
 
 class SemanticError(InputError):
-    """The text is PPDDL but does not make sense: undeclared names, wrong arity, probabilities over 1, …"""
+    """The text is PPDDL but does not make sense: undeclared names, wrong arity, probabilities over 1 and the like."""
 
 
 class UnsupportedFeatureError(InputError):

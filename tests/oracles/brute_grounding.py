@@ -33,7 +33,7 @@ from asnets.ppddl.model import (
     TypedName,
     When,
 )
-from oracles.interpreter import Environment, GroundAtom, Interpreter, ground, value_of
+from tests.oracles.interpreter import Environment, GroundAtom, Interpreter, ground, value_of
 
 SlotTerm = str | tuple[Type, int]
 """A parameter or constant by its name, or a bound variable by its sorted type and its number within the atom."""
@@ -143,10 +143,14 @@ class BruteForce:
             case Imply(premise=premise, conclusion=conclusion):
                 return self.relaxed(Or((Not(premise), conclusion)), env, positive)
             case Forall(variables=variables, body=body):
-                values = [self.relaxed(body, inner, positive) for inner in self.interpreter.environments(variables, env)]
+                values = [
+                    self.relaxed(body, inner, positive) for inner in self.interpreter.environments(variables, env)
+                ]
                 return all(values) if positive else any(values)
             case Exists(variables=variables, body=body):
-                values = [self.relaxed(body, inner, positive) for inner in self.interpreter.environments(variables, env)]
+                values = [
+                    self.relaxed(body, inner, positive) for inner in self.interpreter.environments(variables, env)
+                ]
                 return any(values) if positive else all(values)
 
     # --- Goal -----------------------------------------------------------------------------------------------------

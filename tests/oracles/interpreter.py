@@ -86,9 +86,9 @@ class Interpreter:
         """Whether every alternative of `lower` stands below (or is) some alternative of `upper`."""
         return all(any(name in self.supertypes(alternative) for name in upper) for alternative in lower)
 
-    def objects_of(self, type: Type) -> list[str]:
+    def objects_of(self, wanted: Type) -> list[str]:
         """All objects of a type, each once, in order of declaration."""
-        return [name for name, declared in self.objects.items() if self.is_subtype(declared, type)]
+        return [name for name, declared in self.objects.items() if self.is_subtype(declared, wanted)]
 
     def environments(self, variables: tuple[TypedName, ...], env: Environment) -> Iterator[Environment]:
         """All extensions of `env` that bind the variables to objects of their types."""
@@ -142,9 +142,9 @@ class Interpreter:
     def outcomes(self, effect: Effect, state: State, env: Environment) -> dict[Changes, Fraction]:
         """The joint outcomes of an effect with their probabilities; conditions read `state`, the old one."""
         match effect:
-            case Literal(atom=atom, positive=True):
-                return {(frozenset({ground(atom, env)}), frozenset()): Fraction(1)}
-            case Literal(atom=atom, positive=False):
+            case Literal(atom=atom, positive=positive):
+                if positive:
+                    return {(frozenset({ground(atom, env)}), frozenset()): Fraction(1)}
                 return {(frozenset(), frozenset({ground(atom, env)})): Fraction(1)}
             case AndEffect(parts=parts):
                 return self.independent([self.outcomes(part, state, env) for part in parts])
@@ -152,7 +152,9 @@ class Interpreter:
                 inner_envs = self.environments(variables, env)
                 return self.independent([self.outcomes(body, state, inner) for inner in inner_envs])
             case When(condition=condition, body=body):
-                return self.outcomes(body, state, env) if self.holds(condition, state, env) else {NO_CHANGES: Fraction(1)}
+                if self.holds(condition, state, env):
+                    return self.outcomes(body, state, env)
+                return {NO_CHANGES: Fraction(1)}
             case Probabilistic(outcomes=choices):
                 result: dict[Changes, Fraction] = {}
                 for probability, body in choices:

@@ -7,12 +7,15 @@ is reported, but nothing twice: what is declared in a section that could not be 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import islice
 from typing import Protocol, TypeVar
 
 from asnets.errors import Diagnostic, DiagnosticKind
 from asnets.ppddl.formulas import QUANTITIES
 from asnets.ppddl.model import (
+    OBJECT,
     And,
     AndEffect,
     Arithmetic,
@@ -28,6 +31,7 @@ from asnets.ppddl.model import (
     ForallEffect,
     Function,
     FunctionTerm,
+    FunctionValue,
     Imply,
     Literal,
     Not,
@@ -40,9 +44,11 @@ from asnets.ppddl.model import (
     When,
     is_variable,
 )
+from asnets.ppddl.numbers import show_number
 from asnets.ppddl.source import Source
 from asnets.ppddl.types import Hierarchy
 
+_MAX_SUGGESTIONS = 50
 _METRIC_QUANTITIES = frozenset([*QUANTITIES, "total-time", "goal-achieved", "goal-probability"])
 
 
@@ -76,16 +82,15 @@ def check_problem(
 ) -> list[Diagnostic]:
     """All mistakes of a problem; without its domain, only those that can be seen without it."""
     if domain is None:
-        checks = _Checks(Domain("", constants=problem.objects), broken | _ALL_SECTIONS, problem.source)
-        checks.unique(problem.objects, "object")
-        checks.values(problem)
-        return checks.diagnostics
-    if problem.domain != domain.name and ":domain" not in broken:
-        checks = _Checks(domain, broken, problem.source)
-        checks.report(
-            f"the problem {problem.name!r} belongs to the domain {problem.domain!r}, not to {domain.name!r}", problem.at
+        domain, broken = Domain(problem.domain), broken | _ALL_SECTIONS
+    elif problem.domain != domain.name and ":domain" not in broken:
+        wrong = _Checks(domain, broken, problem.source)
+        wrong.report(
+            f"the problem {problem.name!r} belongs to the domain {problem.domain!r}, but the domain given is "
+            f"{domain.name!r}",
+            problem.domain_at,
         )
-        return checks.diagnostics
+        return wrong.diagnostics + check_problem(problem, None, broken)
     merged = Domain(
         domain.name,
         types=domain.types,
@@ -101,66 +106,122 @@ def check_problem(
 _ALL_SECTIONS = frozenset([":types", ":constants", ":objects", ":predicates", ":functions"])
 
 
+@dataclass
+class _Undeclared:
+    """A name that is used without being declared: reported once, with the number of its uses."""
+
+    at: int
+    known: Iterable[str]
+    uses: int = 0
+
+
 class _Checks:
     """The checks of one domain or problem; `domain` gives the declarations in force."""
 
     def __init__(self, domain: Domain, broken: frozenset[str], source: Source | None) -> None:
         self._domain = domain
-        self._broken = broken
         self._source = source or Source("")
         self.diagnostics: list[Diagnostic] = []
         self._hierarchy = Hierarchy(domain)
+        self._cycles = self._hierarchy.cycles()
+        self._broken = broken | {":types"} if self._cycles else broken
         self._predicates = _first_of(domain.predicates)
         self._functions = _first_of(domain.functions)
         self._objects = _first_of(domain.constants)
+        self._undeclared: dict[tuple[str, str], _Undeclared] = {}
+        self._undeclared_variables: dict[tuple[str, str], _Undeclared] = {}
+        self._suggestions_left = _MAX_SUGGESTIONS
 
     def report(self, message: str, at: int, kind: DiagnosticKind = "semantic") -> None:
         self.diagnostics.append(self._source.diagnostic(message, at, kind))
+
+    def _note_undeclared(self, what: str, name: str, at: int, known: Iterable[str]) -> None:
+        names = self._undeclared_variables if what == "variable" else self._undeclared
+        names.setdefault((what, name), _Undeclared(at, known)).uses += 1
+
+    def _report_undeclared(self, names: dict[tuple[str, str], _Undeclared]) -> None:
+        for (what, name), noted in names.items():
+            uses = f" (used {noted.uses} times)" if noted.uses > 1 else ""
+            self.report(f"undeclared {what} {name!r}{uses}{self._suggest(name, noted.known)}", noted.at)
+        names.clear()
+
+    def _suggest(self, name: str, known: Iterable[str]) -> str:
+        """A similar name that is declared. Looking for one takes long, so that only a few names get a suggestion."""
+        if len(name) > 100 or not self._suggestions_left:
+            return ""
+        self._suggestions_left -= 1
+        close = get_close_matches(name, [other for other in islice(known, 1000) if len(other) < 100], n=1)
+        return f"; did you mean {close[0]!r}?" if close else ""
+
+    def _name_at(self, at: int) -> int:
+        """The place of the name in an atom or a signature."""
+        tokens = self._source.tokens
+        return at + 1 if 0 <= at < len(tokens) and tokens[at] == "(" else at
 
     # --- declarations
 
     def domain(self) -> None:
         domain = self._domain
         self.unique(domain.types, "type")
-        for name in self._hierarchy.cyclic():
-            declaration = next(declared for declared in domain.types if declared.name == name)
-            self.report(f"the type {name!r} is its own ancestor", declaration.at)
-            self._broken |= {":types"}
+        places = {declared.name: declared.at for declared in reversed(domain.types)}
+        for cycle in self._cycles:
+            first = min(cycle, key=places.__getitem__)
+            chain = cycle[cycle.index(first) :] + cycle[: cycle.index(first)]
+            shown = " - ".join([*chain[:5], *(["…"] if len(chain) > 5 else []), first])
+            self.report(f"the type {first!r} is its own ancestor: {shown}", places[first])
         for declared in domain.types:
-            if declared.name == "object" and declared.parent != "object":
+            if declared.name == OBJECT and declared.parent != OBJECT:
                 self.report("the type 'object' is the root and has no parent", declared.at)
         self.unique(domain.constants, "constant")
         self._check_types(domain.constants)
         self.unique(domain.predicates, "predicate")
         self.unique(domain.functions, "function")
-        for signature in (*domain.predicates, *domain.functions):
-            self.unique(signature.parameters, f"parameter of {signature.name!r}")
+        signatures: list[Predicate | Function] = [*domain.predicates, *domain.functions]
+        for signature in signatures:
+            self.unique(signature.parameters, "parameter", f" of {signature.name!r}")
             self._check_types(signature.parameters)
+        for function in domain.functions:
+            if function.name in QUANTITIES and function.parameters:
+                self.report(f"the function {function.name!r} takes no parameters", self._name_at(function.at))
         self.unique(domain.actions, "action")
         for action in domain.actions:
-            self.unique(action.parameters, f"parameter of the action {action.name!r}")
+            self.unique(action.parameters, "parameter", f" of the action {action.name!r}")
             self._check_types(action.parameters)
             scope = {parameter.name: parameter.type for parameter in action.parameters}
             self._condition(action.precondition, scope)
             self._effect(action.effect, scope)
+            self._report_undeclared(self._undeclared_variables)
+        self._report_undeclared(self._undeclared)
 
-    def unique(self, items: Iterable[_Declared], what: str) -> None:
-        seen: set[str] = set()
+    def unique(self, items: Iterable[_Declared], what: str, whose: str = "") -> None:
+        seen: dict[str, int] = {}
         for item in items:
             if item.name in seen:
-                self.report(f"the {what} {item.name!r} is defined twice", item.at)
-            seen.add(item.name)
+                line = self._source.line(seen[item.name])
+                self.report(
+                    f"the {what} {item.name!r}{whose} is already defined in line {line}", self._name_at(item.at)
+                )
+            else:
+                seen[item.name] = item.at
 
     def _check_types(self, items: Iterable[TypedName]) -> None:
         if ":types" in self._broken:
             return
-        reported: set[int] = set()
+        checked: set[int] = set()
         for item in items:
+            if item.type_at in checked and item.type_at >= 0:
+                continue
+            checked.add(item.type_at)
             for name in item.type:
-                if name not in self._hierarchy and item.type_at not in reported:
-                    reported.add(item.type_at)
-                    known = _suggest(name, self._hierarchy.names)
-                    self.report(f"undeclared type {name!r}{known}", item.type_at)
+                if name not in self._hierarchy:
+                    self._note_undeclared("type", name, self._find(name, item.type_at), self._hierarchy.names)
+
+    def _find(self, token: str, start: int) -> int:
+        """The next place of a token."""
+        try:
+            return self._source.tokens.index(token, start) if start >= 0 else start
+        except ValueError:
+            return start
 
     # --- conditions and effects
 
@@ -210,8 +271,8 @@ class _Checks:
 
     def _atom(self, atom: Atom, scope: Mapping[str, Type]) -> None:
         predicate = self._predicates.get(atom.predicate)
-        if predicate is None:
-            self._undeclared("predicate", atom.predicate, atom.at, ":predicates", self._predicates)
+        if predicate is None and ":predicates" not in self._broken:
+            self._note_undeclared("predicate", atom.predicate, self._name_at(atom.at), self._predicates)
         self._arguments(predicate, atom, scope, "predicate")
 
     def _arguments(
@@ -243,16 +304,12 @@ class _Checks:
         if term in scope:
             return scope[term]
         if is_variable(term):
-            self.report(f"undeclared variable {term!r}{_suggest(term, scope)}", at)
+            self._note_undeclared("variable", term, at, scope)
         elif term in self._objects:
             return self._objects[term].type
         elif not self._broken & {":constants", ":objects"}:
-            self.report(f"undeclared object {term!r}{_suggest(term, self._objects)}", at)
+            self._note_undeclared("object", term, at, self._objects)
         return None
-
-    def _undeclared(self, what: str, name: str, at: int, section: str, known: Iterable[str]) -> None:
-        if section not in self._broken:
-            self.report(f"undeclared {what} {name!r}{_suggest(name, known)}", at)
 
     def _amount(self, expression: Expression, scope: Mapping[str, Type], quantity: str) -> None:
         match expression:
@@ -265,8 +322,8 @@ class _Checks:
                 self._function(expression, scope)
 
     def _function(self, term: FunctionTerm, scope: Mapping[str, Type]) -> None:
-        if term.name not in self._functions:
-            self._undeclared("function", term.name, term.at, ":functions", self._functions)
+        if term.name not in self._functions and ":functions" not in self._broken:
+            self._note_undeclared("function", term.name, self._name_at(term.at), self._functions)
         self._arguments(self._functions.get(term.name), term, scope, "function")
 
     # --- problems
@@ -279,48 +336,63 @@ class _Checks:
         self.unique(problem.objects, "object")
         self._check_types(problem.objects)
         self._facts(problem.init)
-        self.values(problem)
-        for value in problem.values:
-            if value.function.name not in QUANTITIES:
-                self._function(value.function, {})
+        self._facts(problem.negated_init)
+        self._values(problem.values)
         self._condition(problem.goal, {})
         if problem.metric is not None:
             self._metric(problem.metric.expression)
+        self._report_undeclared(self._undeclared_variables)
+        self._report_undeclared(self._undeclared)
 
     def _facts(self, facts: Sequence[Atom]) -> None:
-        """Like `_atom` for each fact; there may be millions, so that the usual case only looks up sets."""
-        allowed = {
-            name: [self._members(parameter.type) for parameter in predicate.parameters]
-            for name, predicate in self._predicates.items()
-        }
+        """Like `_atom` for each fact.
+
+        There may be millions: of the facts with the same predicate and the same types of objects, only the first is
+        looked at closely, unless something is wrong.
+        """
+        type_of = {name: item.type for name, item in self._objects.items()}.get
+        right: set[tuple[str, tuple[Type | None, ...]]] = set()
         for fact in facts:
-            sets = allowed.get(fact.predicate)
-            if sets is None or len(sets) != len(fact.terms):
-                self._atom(fact, {})
-                continue
-            for term, members in zip(fact.terms, sets, strict=True):
-                if term not in members:
-                    self._atom(fact, {})
-                    break
+            types = tuple(map(type_of, fact.terms))
+            if (fact.predicate, types) not in right and self._is_right(fact) and None not in types:
+                right.add((fact.predicate, types))
 
-    def _members(self, type_: Type) -> set[str]:
-        known = all(name in self._hierarchy for name in type_) and ":types" not in self._broken
-        return {
-            item.name
-            for item in self._objects.values()
-            if known and all(name in self._hierarchy for name in item.type) and self._hierarchy.is_subtype(item.type, type_)
-        }
+    def _is_right(self, fact: Atom) -> bool:
+        before = len(self.diagnostics)
+        predicate_known = fact.predicate in self._predicates or ":predicates" in self._broken
+        self._atom(fact, {})
+        return predicate_known and len(self.diagnostics) == before
 
-    def values(self, problem: Problem) -> None:
-        given: dict[FunctionTerm, object] = {}
-        for value in problem.values:
-            if given.setdefault(value.function, value.value) != value.value:
-                self.report(f"the function {value.function.name!r} is given two values for the same objects", value.at)
+    def _values(self, values: Sequence[FunctionValue]) -> None:
+        given: dict[tuple[str, ...], FunctionValue] = {}
+        for value in values:
+            function = value.function
+            first = given.setdefault((function.name, *function.terms), value)
+            if first.value != value.value:
+                shown = " ".join((function.name, *function.terms))
+                line = self._source.line(first.at)
+                self.report(f"'({shown})' already has the value {show_number(first.value)} from line {line}", value.at)
+            if function.name not in QUANTITIES:
+                self._function(function, {})
+            elif function.terms:
+                self.report(f"the function {function.name!r} takes 0 arguments, found {len(function.terms)}", value.at)
+            elif value.value != 0:
+                self.report(
+                    f"an initial value of {function.name!r} other than 0 cannot be represented in a propositional SSP",
+                    value.at,
+                    "unsupported",
+                )
 
     def _metric(self, expression: Expression) -> None:
         match expression:
             case FunctionTerm(name, ()) if name in _METRIC_QUANTITIES:
                 pass
+            case FunctionTerm("is-violated"):
+                self.report(
+                    "a preference in the metric cannot be represented in a propositional SSP",
+                    expression.at,
+                    "unsupported",
+                )
             case FunctionTerm():
                 self._function(expression, {})
             case Arithmetic(_, operands):
@@ -333,13 +405,6 @@ def _first_of(items: Iterable[_Item]) -> dict[str, _Item]:
     for item in items:
         result.setdefault(item.name, item)
     return result
-
-
-def _suggest(name: str, known: Iterable[str]) -> str:
-    if len(name) > 100:
-        return ""
-    close = get_close_matches(name, [other for other in known if len(other) < 100][:2000], n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def _show_type(type_: Type) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Literal as OneOf
 
 from asnets.ppddl.model import (
+    NOTHING,
+    TRUE,
     And,
     AndEffect,
     Atom,
@@ -21,18 +24,46 @@ from asnets.ppddl.model import (
     Not,
     Or,
     Probabilistic,
+    TypedName,
     When,
 )
-from asnets.ppddl.numbers import show_number
-from asnets.ppddl.syntax import Skip, Syntax
+from asnets.ppddl.numbers import MAX_DIGITS, is_too_long, show_number
+from asnets.ppddl.syntax import SkipError, Syntax, T
 
 QUANTITIES = ("reward", "total-cost")
 _NUMERIC_TESTS = frozenset(["<", ">", "<=", ">="])
+_TRAJECTORY = frozenset(
+    {
+        "always",
+        "sometime",
+        "within",
+        "at-most-once",
+        "sometime-after",
+        "sometime-before",
+        "always-within",
+        "hold-during",
+        "hold-after",
+    }
+)
 _NUMERIC_UPDATES = frozenset(["assign", "scale-up", "scale-down"])
 
 
 class FormulaParser(Syntax):
     """Parses conditions and effects; every method takes the node of a formula."""
+
+    # With a mistake in one part of a formula, the other parts are still worth checking: the broken one is replaced.
+
+    def lenient_condition(self, node: int) -> Condition:
+        return self.attempt(self.condition, node) or TRUE
+
+    def lenient_effect(self, node: int) -> Effect:
+        return self.attempt(self.effect, node) or NOTHING
+
+    def _quantified(self, variables: int, body: int, parse: Callable[[int], T]) -> tuple[tuple[TypedName, ...], T]:
+        declared, parsed = self.attempt(self.variables, variables), self.attempt(parse, body)
+        if declared is None or parsed is None:
+            raise SkipError
+        return declared, parsed
 
     # --- conditions
 
@@ -53,20 +84,24 @@ class FormulaParser(Syntax):
                 return Not(self.condition(body), node)
             case "imply":
                 premise, conclusion = self._exactly(node, rest, "two conditions", 2)
-                return Imply(*self.each(self.condition, (premise, conclusion)), node)
+                return Imply(self.lenient_condition(premise), self.lenient_condition(conclusion), node)
             case "forall" | "exists":
-                variables, body = self._exactly(node, rest, "a list of variables and a condition", 2)
-                quantifier = Forall if head == "forall" else Exists
-                return quantifier(self.variables(variables), self.condition(body), node)
+                first, second = self._exactly(node, rest, "a list of variables and a condition", 2)
+                variables, inner = self._quantified(first, second, self.condition)
+                return Forall(variables, inner, node) if head == "forall" else Exists(variables, inner, node)
             case "=":
                 left, right = self._exactly(node, rest, "two terms", 2)
-                if any(self.reader.is_list(part) or self.is_number(part) for part in (left, right)):
+                # A name may consist of digits.
+                if any(self.reader.is_list(part) or self._is_only_number(part) for part in (left, right)):
                     self.unsupported("a numeric comparison in a condition", node)
-                return Equals(self.term(left), self.term(right), node)
+                first_term, second_term = self.terms([left, right])
+                return Equals(first_term, second_term, node)
         if head in _NUMERIC_TESTS:
             self.unsupported(f"the numeric comparison '{head}' in a condition", node)
         if head == "preference":
             self.unsupported("a preference", node)
+        if head in _TRAJECTORY and any(map(self.reader.is_list, rest)):
+            self.unsupported(f"the trajectory constraint '{head}'", node)
         if self.reader.is_list(parts[0]):
             self.fail(f"expected a predicate or a connective, found {self.reader.show(parts[0])!r}", parts[0])
         return self.atom(node)
@@ -77,12 +112,14 @@ class FormulaParser(Syntax):
         parts = self.reader.children(node)
         if not parts:
             self.fail("expected an atom, found '()'", node)
-        predicate = self.name(parts[0], "a predicate")
-        return Atom(predicate, self.each(self.term, parts[1:]), node)
+        return Atom(self.name(parts[0], "a predicate"), self.terms(parts[1:]), node)
+
+    def _is_only_number(self, node: int) -> bool:
+        return self.is_number(node) and not self.tokens[node].isdigit()
 
     def _exactly(self, node: int, nodes: list[int], what: str, count: int = 1) -> list[int]:
         if len(nodes) != count:
-            self.fail(f"'{self.tokens[node + 1]}' takes {what}, found {len(nodes)} parts", node)
+            self.fail(f"'{self.tokens[node + 1]}' takes {what}, found {show_parts(len(nodes))}", node)
         return nodes
 
     # --- effects
@@ -101,11 +138,12 @@ class FormulaParser(Syntax):
                 (body,) = self._exactly(node, rest, "one atom")
                 return Literal(self.atom(body), False, node)
             case "forall":
-                variables, body = self._exactly(node, rest, "a list of variables and an effect", 2)
-                return ForallEffect(self.variables(variables), self.effect(body), node)
+                first, second = self._exactly(node, rest, "a list of variables and an effect", 2)
+                variables, inner = self._quantified(first, second, self.effect)
+                return ForallEffect(variables, inner, node)
             case "when":
-                condition, body = self._exactly(node, rest, "a condition and an effect", 2)
-                return When(self.condition(condition), self.effect(body), node)
+                first, second = self._exactly(node, rest, "a condition and an effect", 2)
+                return When(self.lenient_condition(first), self.lenient_effect(second), node)
             case "probabilistic":
                 return self._probabilistic(node, rest)
             case "increase" | "decrease":
@@ -123,21 +161,34 @@ class FormulaParser(Syntax):
     def _probabilistic(self, node: int, parts: list[int]) -> Probabilistic:
         if not parts:
             self.fail("expected a probability and an effect after 'probabilistic'", node)
-        if len(parts) % 2:
-            last = parts[-1]
-            missing = "an effect after the probability" if self.is_number(last) else "a probability before the effect"
-            self.fail(f"expected {missing} {self.reader.show(last)!r}", last)
-        # Both halves are read even if one fails, so that the mistakes of both are reported.
-        try:
-            probabilities = self.each(self._probability, parts[::2])
-        except Skip:
-            self.each(self.effect, parts[1::2])
-            raise
-        effects = self.each(self.effect, parts[1::2])
-        total = sum(probabilities)
+        outcomes: list[tuple[Fraction, Effect]] = []
+        total = Fraction(0)
+        position = 0
+        while position < len(parts):
+            first = parts[position]
+            if self.reader.is_list(first):
+                self.report(f"expected a probability before the effect {self.reader.show(first)!r}", first)
+                self.attempt(self.effect, first)
+                position += 1
+                continue
+            probability = self.attempt(self._probability, first)
+            if position + 1 == len(parts) or self.is_number(parts[position + 1]):
+                if probability is not None:
+                    self.report(f"expected an effect after the probability {self.tokens[first]}", first)
+                position += 1
+                continue
+            effect = self.attempt(self.effect, parts[position + 1])
+            total += probability or 0
+            if is_too_long(total):
+                self.fail(f"the sum of the probabilities has more than {MAX_DIGITS} digits", node, "unsupported")
+            if probability is not None and effect is not None:
+                outcomes.append((probability, effect))
+            position += 2
         if total > 1:
-            self.fail(f"the probabilities sum to {show_number(Fraction(total))}, which is over 1", node, "semantic")
-        return Probabilistic(tuple(zip(probabilities, effects, strict=True)), node)
+            shown = show_number(total)
+            shown = shown if len(shown) < 30 else f"about {float(total):g}"
+            self.report(f"the probabilities sum to {shown}, which is over 1", node, "semantic")
+        return Probabilistic(tuple(outcomes), node)
 
     def _probability(self, node: int) -> Fraction:
         probability = self.number(node, "a probability")
@@ -151,3 +202,7 @@ class FormulaParser(Syntax):
         if quantity.name not in QUANTITIES or quantity.terms:
             self.unsupported(f"the numeric effect '{head}' of {self.reader.show(target)!r}", node)
         return Change(head == "increase", quantity.name, self.expression(amount), node)
+
+
+def show_parts(count: int) -> str:
+    return "1 part" if count == 1 else f"{count} parts"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -58,7 +59,7 @@ def load_task(domain: str | Path, problem: str | Path | None = None) -> tuple[Do
     same = domain_path == problem_path
     problem_document = domain_document if same else _document(problem_path)
     documents = [domain_document] if same else [domain_document, problem_document]
-    raise_if_any(document.diagnostics for document in documents)
+    _raise_if_broken(documents)
     chosen_problem = _choose(problem_document.problems, problem_name, "problem", problem_path)
     if domain_name is None and len(domain_document.domains) > 1:
         domain_name = chosen_problem.domain
@@ -72,10 +73,16 @@ def load_task(domain: str | Path, problem: str | Path | None = None) -> tuple[Do
     return chosen_domain, chosen_problem
 
 
+def _raise_if_broken(documents: Sequence[Document]) -> None:
+    """Raises if something could not be read, with all that is wrong besides."""
+    if any(document.diagnostics for document in documents):
+        raise_if_any(check_documents(documents))
+
+
 def _load_single(specification: str) -> tuple[Domain, Problem]:
     path, name = split_name(specification)
     document = _document(path)
-    raise_if_any([document.diagnostics])
+    _raise_if_broken([document])
     if not document.domains:
         raise ConfigError(f"{path}: the file holds no domain; give the domain file and the problem file")
     problem = _choose(document.problems, name, "problem", path)
@@ -91,45 +98,59 @@ def check_files(paths: Sequence[str | Path]) -> list[Diagnostic]:
         FileError: If a file cannot be read.
     """
     documents: list[Document] = []
-    diagnostics: list[Diagnostic] = []
+    unreadable: list[Diagnostic] = []
     for path in dict.fromkeys(map(str, paths)):
         try:
             documents.append(_document(path))
         except InputError as error:
-            diagnostics += error.diagnostics
-    for found in check_documents(documents):
-        diagnostics += found
-    return list(dict.fromkeys(diagnostics))
+            unreadable += error.diagnostics
+    found = check_documents(documents, incomplete=bool(unreadable))
+    return sorted(dict.fromkeys([*unreadable, *chain.from_iterable(found)]))
 
 
-def check_documents(documents: Sequence[Document]) -> list[list[Diagnostic]]:
-    """The mistakes of each document, in the order of its text."""
-    domains = [(domain, document) for document in documents for domain in document.domains]
+def check_documents(documents: Sequence[Document], incomplete: bool = False) -> list[list[Diagnostic]]:
+    """The mistakes of each document, in the order of its text.
+
+    Args:
+        documents: What was read.
+        incomplete: Whether there may be domains besides those in the documents.
+    """
+    everywhere: dict[str, tuple[Domain, Document]] = {}
+    for document in documents:
+        incomplete |= document.incomplete
+        for domain in document.domains:
+            everywhere.setdefault(domain.name, (domain, document))
     results = []
     for document in documents:
-        found = list(document.diagnostics)
-        names: set[str] = set()
+        found = [*document.diagnostics, *_repeated(document, document.domains), *_repeated(document, document.problems)]
+        here = {domain.name: (domain, document) for domain in reversed(document.domains)}
         for domain in document.domains:
-            if domain.name in names:
-                found.append(
-                    document.source.diagnostic(f"the domain {domain.name!r} is defined twice", domain.at, "semantic")
-                )
-            names.add(domain.name)
             found += check_domain(domain, document.broken[domain.at])
-        names.clear()
         for problem in document.problems:
-            if problem.name in names:
-                found.append(
-                    document.source.diagnostic(f"the problem {problem.name!r} is defined twice", problem.at, "semantic")
-                )
-            names.add(problem.name)
-            # Its own domain, wherever it stands; else any, to be told that the name is wrong.
-            matching = [pair for pair in domains if pair[0].name == problem.domain] or domains
-            domain, home = matching[0] if matching else (None, document)
-            broken = home.broken[domain.at] if domain is not None else frozenset()
-            found += check_problem(problem, domain, document.broken[problem.at], broken)
+            own = here.get(problem.domain) or everywhere.get(problem.domain)
+            if own is None and everywhere and not incomplete:
+                own = next(iter((here or everywhere).values()))  # To be told that the name is wrong.
+            broken = document.broken[problem.at]
+            if own is None or ":domain" in broken:
+                found += check_problem(problem, None, broken)
+            else:
+                found += check_problem(problem, own[0], broken, own[1].broken[own[0].at])
         results.append(sorted(dict.fromkeys(found)))
     return results
+
+
+def _repeated(document: Document, definitions: Sequence[Domain] | Sequence[Problem]) -> list[Diagnostic]:
+    first: dict[str, int] = {}
+    result = []
+    for definition in definitions:
+        if definition.name in first:
+            what = "domain" if isinstance(definition, Domain) else "problem"
+            line = document.source.line(first[definition.name])
+            message = f"the {what} {definition.name!r} is already defined in line {line}"
+            result.append(document.source.diagnostic(message, definition.at, "semantic"))
+        else:
+            first[definition.name] = definition.at
+    return result
 
 
 def raise_if_any(groups: Iterable[Sequence[Diagnostic]]) -> None:
@@ -155,21 +176,26 @@ def read_text(path: str | Path) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        before = data[: error.start].decode("utf-8-sig", "replace")
-        source = Source(before + "�", str(path))
-        byte = data[error.start]
-        raise ParseError(
-            [source.diagnostic_at_offset(f"byte 0x{byte:02x} is not UTF-8 text", len(before))]
-        ) from None
+        before = data[: error.start].decode("utf-8-sig")
+        source = Source(before + data[error.start : error.start + 100].decode("utf-8", "replace"), str(path))
+        message = f"byte 0x{data[error.start]:02x} is not UTF-8 text"
+        raise ParseError([source.diagnostic_at_offset(message, len(before))]) from None
 
 
 def split_name(specification: str | Path) -> tuple[str, str | None]:
     """FILE or FILE:NAME; a file of that very name wins."""
     text = str(specification)
     path, colon, name = text.rpartition(":")
-    if not colon or not path or not name or "/" in name or Path(text).exists():
+    if not colon or not path or not name or "/" in name or _exists(text):
         return text, None
     return path, name.lower()
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except OSError:  # Such as a name that is too long.
+        return False
 
 
 def _document(path: str) -> Document:
@@ -180,7 +206,7 @@ def _choose(items: Sequence[_Definition], name: str | None, what: str, path: str
     matching = [item for item in items if name is None or item.name == name]
     if len(matching) == 1:
         return matching[0]
-    names = ", ".join(item.name for item in items)
+    names = ", ".join(item.name for item in items[:20]) + (", …" if len(items) > 20 else "")
     if not items:
         raise ConfigError(f"{path}: the file holds no {what}")
     if not matching:

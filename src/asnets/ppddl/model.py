@@ -256,7 +256,13 @@ class FunctionValue:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """`init` holds each fact once, in the order of its first occurrence."""
+    """A problem.
+
+    Attributes:
+        init: Each fact once, in the order of its first occurrence.
+        negated_init: What `:init` says to be false. All that it does not name is false anyway, so that this is kept
+            for the checks only.
+    """
 
     name: str
     domain: str
@@ -267,5 +273,7 @@ class Problem:
     goal: Condition = TRUE
     goal_reward: Fraction | None = None
     metric: Metric | None = None
+    negated_init: tuple[Atom, ...] = field(default=(), compare=False, repr=False)
+    domain_at: int = field(default=-1, compare=False, repr=False)
     at: int = field(default=-1, compare=False, repr=False)
     source: Source | None = field(default=None, compare=False, repr=False)

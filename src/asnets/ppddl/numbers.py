@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+MAX_DIGITS = 400
+"""The most digits of a numerator or a denominator: far more than anybody writes, and few enough to compute with."""
+
+_BOUND: int = 10**MAX_DIGITS
+
+
+def is_too_long(value: Fraction) -> bool:
+    return abs(value.numerator) >= _BOUND or value.denominator >= _BOUND
+
 
 def show_number(value: Fraction) -> str:
     """A decimal where it is exact and short, else a fraction; both are read back to the same value."""

@@ -8,12 +8,13 @@ files use: sections in any order, parts left out, nullary atoms and `reward` wit
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from fractions import Fraction
 
 from asnets.errors import Diagnostic
-from asnets.ppddl.formulas import FormulaParser
+from asnets.ppddl.formulas import FormulaParser, show_parts
 from asnets.ppddl.model import (
     NOTHING,
     TRUE,
@@ -31,15 +32,52 @@ from asnets.ppddl.model import (
 )
 from asnets.ppddl.reader import Reader
 from asnets.ppddl.source import Source
-from asnets.ppddl.syntax import RESERVED, Skip, T
+from asnets.ppddl.syntax import RESERVED, SkipError
 
+_FIELDS = {
+    ":parameters": "a list of variables",
+    ":precondition": "a condition",
+    ":effect": "an effect",
+}
+_FIELDS_SHOWN = ":parameters, :precondition or :effect"
 KNOWN_REQUIREMENTS = frozenset(
-    ":strips :typing :equality :negative-preconditions :disjunctive-preconditions :existential-preconditions "
-    ":universal-preconditions :quantified-preconditions :conditional-effects :universal-effects :existential-effects "
-    ":adl :fluents :numeric-fluents :action-costs :probabilistic-effects :rewards :mdp :ssp :goal-rewards "
-    ":goal-probabilities :constants :domain-axioms :derived-predicates :durative-actions :duration-inequalities "
-    ":continuous-effects :timed-initial-literals :preferences :constraints :object-fluents :time "
-    ":non-deterministic :nondeterministic :ucpop".split()
+    {
+        ":strips",
+        ":typing",
+        ":equality",
+        ":negative-preconditions",
+        ":disjunctive-preconditions",
+        ":existential-preconditions",
+        ":universal-preconditions",
+        ":quantified-preconditions",
+        ":conditional-effects",
+        ":universal-effects",
+        ":existential-effects",
+        ":adl",
+        ":fluents",
+        ":numeric-fluents",
+        ":action-costs",
+        ":probabilistic-effects",
+        ":rewards",
+        ":mdp",
+        ":ssp",
+        ":goal-rewards",
+        ":goal-probabilities",
+        ":constants",
+        ":domain-axioms",
+        ":derived-predicates",
+        ":durative-actions",
+        ":duration-inequalities",
+        ":continuous-effects",
+        ":timed-initial-literals",
+        ":preferences",
+        ":constraints",
+        ":object-fluents",
+        ":time",
+        ":non-deterministic",
+        ":nondeterministic",
+        ":ucpop",
+    }
 )
 _UNSUPPORTED_SECTIONS = {
     ":durative-action": "a durative action",
@@ -77,8 +115,9 @@ class Document:
 
     Attributes:
         diagnostics: All mistakes of the syntax. A part with a mistake is left out of the model.
-        broken: For each domain or problem (by the position of its `(define`), the sections with mistakes; the names
-            they declare are unknown.
+        broken: For each domain or problem (by the position of its `(define`), the sections with mistakes; more names
+            may be declared there than the model has.
+        incomplete: Whether there may be more domains and problems, which could not be read.
     """
 
     source: Source
@@ -86,23 +125,26 @@ class Document:
     problems: tuple[Problem, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     broken: dict[int, frozenset[str]] = field(default_factory=dict)
+    incomplete: bool = False
 
 
 def parse_source(source: Source) -> Document:
     """Reads all domains and problems of a source; never raises, mistakes are in `Document.diagnostics`."""
     reader = Reader(source)
-    if reader.diagnostics:
-        return Document(source, diagnostics=tuple(reader.diagnostics))
+    if not reader.walkable:
+        return Document(source, diagnostics=tuple(reader.diagnostics), incomplete=True)
     parser = _DefinitionParser(reader)
-    for node in reader.top_level():
-        try:
-            parser.definition(node)
-        except Skip:
-            pass  # Recorded in parser.diagnostics; the other definitions are still read.
-    if not (parser.domains or parser.problems or parser.diagnostics):
-        parser.report("expected (define (domain …) …) or (define (problem …) …); the file holds neither", 0)
+    definitions = reader.top_level()
+    parser.each(parser.definition, definitions)
+    if not definitions:
+        parser.report("expected (define (domain …) …) or (define (problem …) …); the file is empty", 0)
     return Document(
-        source, tuple(parser.domains), tuple(parser.problems), tuple(parser.diagnostics), parser.broken_sections
+        source,
+        tuple(parser.domains),
+        tuple(parser.problems),
+        (*reader.diagnostics, *parser.diagnostics),
+        parser.broken_sections,
+        incomplete=len(parser.domains) + len(parser.problems) < len(definitions),
     )
 
 
@@ -120,43 +162,68 @@ class _DefinitionParser(FormulaParser):
             self.fail(f"expected '(define …', found {self.reader.show(node)!r}", node)
         parts = self.reader.children(node)
         if not parts or self.tokens[parts[0]] != "define":
-            self.fail("expected 'define' after '('", parts[0] if parts else node)
-        if len(parts) == 1 or not self.reader.is_list(parts[1]):
-            self.fail("expected (domain NAME) or (problem NAME) after 'define'", parts[0])
-        header = self.reader.children(parts[1])
+            self.fail(f"expected '(define …', found {self.reader.show(node)!r}", parts[0] if parts else node)
+        if len(parts) == 1:
+            self.fail("expected (domain NAME) or (problem NAME) after 'define'", node)
+        header = self.reader.children(parts[1]) if self.reader.is_list(parts[1]) else []
         kind = self.tokens[header[0]] if header else ""
-        if kind not in ("domain", "problem") or len(header) != 2:
-            self.fail(f"expected (domain NAME) or (problem NAME), found {self.reader.show(parts[1])!r}", parts[1])
+        if kind not in ("domain", "problem"):
+            place = header[0] if header else parts[1]
+            self.fail(f"expected (domain NAME) or (problem NAME), found {self.reader.show(parts[1])!r}", place)
+        if len(header) != 2:
+            self.fail(f"expected ({kind} NAME), found {self.reader.show(parts[1])!r}", parts[1])
         name = self.name(header[1], f"the name of the {kind}")
         if kind == "domain":
             self.domains.append(self._domain(node, name, parts[2:]))
         else:
             self.problems.append(self._problem(node, name, parts[2:]))
 
-    def _sections(
-        self, node: int, nodes: list[int], handlers: dict[str, Callable[[int, list[int]], None]], repeatable: str = ""
-    ) -> None:
+    def _sections(self, node: int, nodes: list[int], handlers: dict[str, Callable[[int, list[int]], None]]) -> None:
         """Hands each section to its handler; a section with mistakes is remembered as broken."""
         broken: set[str] = set()
-        seen: set[str] = set()
+        seen: dict[str, int] = {}
+        stray = False
         for section in nodes:
-            keyword = ""
+            if not self.reader.is_list(section):
+                # A word outside all lists; of several in a row only the first is reported.
+                if not stray:
+                    self.report(f"expected a section such as (:init …), found {self.reader.show(section)!r}", section)
+                stray = True
+                broken |= {self.tokens[section]} & set(handlers)
+                continue
+            stray = False
+            parts = self.reader.children(section)
+            before = self.mistakes
+            keyword = self.tokens[parts[0]] if parts else "()"
             try:
-                if not self.reader.is_list(section):
-                    self.fail(f"expected a section such as (:init …), found {self.reader.show(section)!r}", section)
-                parts = self.reader.children(section)
-                keyword = self.tokens[parts[0]] if parts else "()"
-                if keyword in _UNSUPPORTED_SECTIONS:
-                    self.unsupported(_UNSUPPORTED_SECTIONS[keyword], section)
                 if keyword not in handlers:
-                    self.fail(f"unknown section {keyword!r}; expected one of {', '.join(handlers)}", section)
-                if keyword in seen and keyword != repeatable:
-                    self.fail(f"the section {keyword} appears twice", section, "semantic")
-                seen.add(keyword)
-                handlers[keyword](section, parts[1:])
-            except Skip:
+                    broken |= self._unknown_section(section, parts, list(handlers))
+                elif keyword in seen and keyword != ":action":
+                    line = self.reader.source.line(seen[keyword])
+                    self.fail(f"the section {keyword} is already given in line {line}", section, "semantic")
+                else:
+                    seen[keyword] = section
+                    handlers[keyword](section, parts[1:])
+            except SkipError:
+                pass  # Recorded; the other sections are still read.
+            if self.mistakes > before:
                 broken.add(keyword)
         self.broken_sections[node] = frozenset(broken)
+
+    def _unknown_section(self, section: int, parts: list[int], known: list[str]) -> set[str]:
+        """Reports a section that is none; returns the sections that may have been meant."""
+        if not parts or self.reader.is_list(parts[0]):
+            self.report(f"expected a section such as (:init …), found {self.reader.show(section)!r}", section)
+            return set()
+        keyword = self.tokens[parts[0]]
+        if keyword in _UNSUPPORTED_SECTIONS:
+            self.unsupported(_UNSUPPORTED_SECTIONS[keyword], section)
+        close = get_close_matches(keyword[:40], known, n=1)
+        if self.reader.is_bad(parts[0]):
+            close = known
+        hint = f"did you mean {close[0]}?" if close else f"expected one of {', '.join(known)}"
+        self.report(f"unknown section {keyword!r}; {hint}", parts[0])
+        return set(close)
 
     # --- domains
 
@@ -178,7 +245,6 @@ class _DefinitionParser(FormulaParser):
                 ":functions": lambda _, parts: functions.extend(self._functions(parts)),
                 ":action": lambda section, parts: actions.append(self._action(section, parts)),
             },
-            repeatable=":action",
         )
         return Domain(
             name,
@@ -196,32 +262,36 @@ class _DefinitionParser(FormulaParser):
         return self.each(self._requirement, parts)
 
     def _requirement(self, node: int) -> str:
-        if self.tokens[node] not in KNOWN_REQUIREMENTS:
-            self.fail(f"unknown requirement {self.reader.show(node)!r}", node, "semantic")
-        return self.tokens[node]
+        token = self.tokens[node]
+        if not token.startswith(":"):
+            self.fail(f"expected a requirement such as :typing, found {self.reader.show(node)!r}", node)
+        if token not in KNOWN_REQUIREMENTS:
+            close = get_close_matches(token[:40], KNOWN_REQUIREMENTS, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            self.fail(f"unknown requirement {self.reader.show(node)!r}{hint}", node, "semantic")
+        return token
 
     def _types(self, parts: list[int]) -> list[TypeDeclaration]:
-        declarations = []
-        for item in self.typed_list(parts, lambda node: self.name(node, "a type")):
-            if len(item.type) > 1:
-                self.unsupported("(either …) as the parent of a type", item.type_at)
-            declarations.append(TypeDeclaration(item.name, item.type[0], item.at))
-        return declarations
+        types = self.typed_list(parts, lambda node: self.name(node, "a type"))
+        self._refuse_either(types, "(either …) as the parent of a type")
+        return [TypeDeclaration(item.name, item.type[0], item.at) for item in types]
 
     def _objects(self, parts: list[int]) -> tuple[TypedName, ...]:
         objects = self.typed_list(parts, lambda node: self.name(node, "an object"))
-        for item in objects:
-            if len(item.type) > 1:
-                self.unsupported("an object of an (either …) type", item.type_at)
+        self._refuse_either(objects, "an object of an (either …) type")
         return objects
+
+    def _refuse_either(self, items: Iterable[TypedName], feature: str) -> None:
+        for place in dict.fromkeys(item.type_at for item in items if len(item.type) > 1):
+            self.each(lambda node: self.unsupported(feature, node), [place])
 
     def _predicate(self, node: int) -> Predicate:
         if not self.reader.is_list(node):
-            return Predicate(self.name(node, "a predicate in parentheses"), (), node)
+            return Predicate(self.name(node, "a predicate in parentheses such as (at ?x)"), (), node)
         parts = self.reader.children(node)
         if not parts:
             self.fail("expected a predicate, found '()'", node)
-        return Predicate(self.name(parts[0], "a predicate"), self.typed_list(parts[1:], self.variable), node)
+        return Predicate(self.name(parts[0], "a predicate"), self.parameters(parts[1:]), node)
 
     def _functions(self, parts: list[int]) -> list[Function]:
         """`(f ?x - t) … - number`."""
@@ -229,57 +299,67 @@ class _DefinitionParser(FormulaParser):
         position = 0
         while position < len(parts):
             node = parts[position]
-            if self.tokens[node] == "-":
-                if position + 1 == len(parts) or self.tokens[parts[position + 1]] != "number":
-                    self.unsupported("a function with values other than numbers", node)
-                position += 2
-                continue
-            predicate = self._predicate(node)
-            functions.append(Function(predicate.name, predicate.parameters, node))
             position += 1
+            if self.tokens[node] != "-":
+                predicate = self.attempt(self._predicate, node)
+                if predicate is not None:
+                    functions.append(Function(predicate.name, predicate.parameters, node))
+            elif position == len(parts):
+                self.fail("expected 'number' after '-'", node)
+            elif self.tokens[parts[position]] != "number":
+                self.unsupported("a function with values other than numbers", parts[position])
+            else:
+                position += 1
         return functions
 
     def _action(self, section: int, parts: list[int]) -> Action:
         if not parts:
             self.fail("expected the name of the action after ':action'", section)
-        name = self.name(parts[0], "the name of the action")
-        fields: dict[str, int] = {}
-        for position in range(1, len(parts), 2):
-            keyword = self.tokens[parts[position]]
-            if keyword == ":vars":
-                self.unsupported("':vars' in an action", parts[position])
-            if keyword not in (":parameters", ":precondition", ":effect"):
-                self.fail(
-                    f"expected :parameters, :precondition or :effect, found {self.reader.show(parts[position])!r}",
-                    parts[position],
-                )
-            if keyword in fields:
-                self.fail(f"the action has two {keyword} parts", parts[position], "semantic")
-            if position + 1 == len(parts):
-                self.fail(f"expected a value after {keyword}", parts[position])
-            fields[keyword] = parts[position + 1]
+        named = not self.tokens[parts[0]].startswith(":")
+        name = self.attempt(lambda node: self.name(node, "the name of the action"), parts[0])
+        fields = self._fields(parts[1:] if named else parts)
         # All parts are read before giving up on the action, so that all of their mistakes are reported.
-        parameters = self._attempt(self.variables, fields.get(":parameters"), ())
-        precondition = self._attempt(self.condition, fields.get(":precondition"), TRUE)
-        effect = self._attempt(self.effect, fields.get(":effect"), NOTHING)
-        if parameters is None or precondition is None or effect is None:
-            raise Skip
+        parameters = self.attempt(self.variables, fields[":parameters"]) if ":parameters" in fields else ()
+        precondition = self.lenient_condition(fields[":precondition"]) if ":precondition" in fields else TRUE
+        effect = self.lenient_effect(fields[":effect"]) if ":effect" in fields else NOTHING
+        if name is None or parameters is None:
+            raise SkipError
         return Action(name, parameters, precondition, effect, section)
 
-    def _attempt(self, parse: Callable[[int], T], node: int | None, default: T) -> T | None:
-        """The parsed node, the default where there is none, and None where it has mistakes."""
-        try:
-            return default if node is None else parse(node)
-        except Skip:
-            return None
+    def _fields(self, parts: list[int]) -> dict[str, int]:
+        """The nodes of an action's parts."""
+        fields: dict[str, int] = {}
+        position = 0
+        while position < len(parts):
+            node = parts[position]
+            keyword = self.tokens[node]
+            position += 1
+            if keyword not in _FIELDS:
+                if keyword == ":vars":
+                    self.attempt(lambda node: self.unsupported("':vars' in an action", node), node)
+                else:
+                    self.report(f"expected {_FIELDS_SHOWN}, found {self.reader.show(node)!r}", node)
+                # What follows up to the next keyword belongs to it.
+                while position < len(parts) and not self.tokens[parts[position]].startswith(":"):
+                    position += 1
+            elif position == len(parts) or self.tokens[parts[position]].startswith(":"):
+                self.report(f"expected {_FIELDS[keyword]} after {keyword}", node)
+            elif keyword in fields:
+                self.report(f"the action has two {keyword} parts", node, "semantic")
+                position += 1
+            else:
+                fields[keyword] = parts[position]
+                position += 1
+        return fields
 
     # --- problems
 
     def _problem(self, node: int, name: str, nodes: list[int]) -> Problem:
-        domain: list[str] = []
+        domain: list[tuple[str, int]] = []
         requirements: list[str] = []
         objects: list[TypedName] = []
         init: list[Atom] = []
+        negated: list[Atom] = []
         values: list[FunctionValue] = []
         goal: list[Condition] = []
         goal_reward: list[Fraction] = []
@@ -288,12 +368,10 @@ class _DefinitionParser(FormulaParser):
             node,
             nodes,
             {
-                ":domain": lambda section, parts: domain.append(
-                    self.name(self._single(section, parts, "the name of the domain"), "the name of the domain")
-                ),
+                ":domain": lambda section, parts: domain.append(self._domain_name(section, parts)),
                 ":requirements": lambda _, parts: requirements.extend(self._requirements(parts)),
                 ":objects": lambda _, parts: objects.extend(self._objects(parts)),
-                ":init": lambda _, parts: self._init(parts, init, values),
+                ":init": lambda _, parts: self._init(parts, init, negated, values),
                 ":goal": lambda section, parts: goal.append(
                     self.condition(self._single(section, parts, "one condition"))
                 ),
@@ -310,7 +388,7 @@ class _DefinitionParser(FormulaParser):
             self.report("the problem has no goal; expected (:goal …)", node)
         return Problem(
             name,
-            domain[0] if domain else "",
+            domain[0][0] if domain else "",
             tuple(requirements),
             tuple(objects),
             tuple(init),
@@ -318,48 +396,43 @@ class _DefinitionParser(FormulaParser):
             goal[0] if goal else TRUE,
             goal_reward[0] if goal_reward else None,
             metric[0] if metric else None,
+            tuple(negated),
+            domain[0][1] if domain else node,
             node,
             self.reader.source,
         )
 
+    def _domain_name(self, section: int, parts: list[int]) -> tuple[str, int]:
+        node = self._single(section, parts, "the name of the domain")
+        return self.name(node, "the name of the domain"), node
+
     def _single(self, section: int, parts: list[int], what: str) -> int:
         if len(parts) != 1:
-            self.fail(f"{self.tokens[section + 1]} takes {what}, found {len(parts)} parts", section)
+            self.fail(f"{self.tokens[section + 1]} takes {what}, found {show_parts(len(parts))}", section)
         return parts[0]
 
-    def _init(self, nodes: list[int], facts: list[Atom], values: list[FunctionValue]) -> None:
+    def _init(self, nodes: list[int], facts: list[Atom], negated: list[Atom], values: list[FunctionValue]) -> None:
         seen: set[tuple[str, ...]] = set()
-        negated: list[tuple[tuple[str, ...], int]] = []
-        failed = False
+        # There may be millions of facts: one that consists of plain names only needs no further look.
+        source = self.reader.source
+        plain = {token for token in source.vocabulary - RESERVED - source.bad if token[0].isalpha()}
         for node in nodes:
-            if self.reader.is_list(node):
-                inner = self.reader.flat(node)
-                # The common case, made fast: what may be unusual goes the long way below.
-                if inner and inner[0] not in RESERVED and all(token[0].isalpha() for token in inner):
-                    key = tuple(inner)
-                    if key not in seen:
-                        seen.add(key)
-                        facts.append(Atom(key[0], key[1:], node))
+            key = tuple(self.tokens[node + 1 : self.reader.end(node)])
+            if not key or not plain.issuperset(key):
+                atom = self.attempt(lambda node: self._special_fact(node, negated, values), node)
+                if atom is None:
                     continue
-            try:
-                self._special_fact(node, seen, facts, negated, values)
-            except Skip:
-                failed = True
-        for key, node in negated:
-            if key in seen:
-                self.report(f"the initial state says both ({' '.join(key)}) and its negation", node, "semantic")
-                failed = True
-        if failed:
-            raise Skip
+                key, node = (atom.predicate, *atom.terms), atom.at
+            if key not in seen:
+                seen.add(key)
+                facts.append(Atom(key[0], key[1:], node))
+        for atom in negated:
+            if (atom.predicate, *atom.terms) in seen:
+                shown = self.reader.show(atom.at)
+                self.report(f"the initial state says both {shown!r} and its negation", atom.at, "semantic")
 
-    def _special_fact(
-        self,
-        node: int,
-        seen: set[tuple[str, ...]],
-        facts: list[Atom],
-        negated: list[tuple[tuple[str, ...], int]],
-        values: list[FunctionValue],
-    ) -> None:
+    def _special_fact(self, node: int, negated: list[Atom], values: list[FunctionValue]) -> Atom | None:
+        """What is not a list of names: a fact in an unusual form, which is returned, or something else."""
         parts = self.reader.children(node) if self.reader.is_list(node) else []
         head = self.tokens[parts[0]] if parts else ""
         if head in _UNCERTAIN_FACTS:
@@ -367,21 +440,18 @@ class _DefinitionParser(FormulaParser):
         if head == "at" and len(parts) == 3 and self.is_number(parts[1]) and self.reader.is_list(parts[2]):
             self.unsupported("a timed initial literal", node)
         if head == "=":
-            if len(parts) != 3 or not self.reader.is_list(parts[1]):
+            if len(parts) != 3 or self.is_number(parts[1]):
                 self.fail("expected (= (function object …) number) in :init", node)
-            values.append(FunctionValue(self.function_term(parts[1]), self.number(parts[2]), node))
-            return
+            function, value = self.attempt(self.function_term, parts[1]), self.attempt(self.number, parts[2])
+            if function is not None and value is not None:
+                values.append(FunctionValue(function, value, node))
+            return None
         if head == "not":
             if len(parts) != 2:
-                self.fail("'not' takes one atom", node)
-            atom = self.atom(parts[1])
-            negated.append(((atom.predicate, *atom.terms), node))
-            return
-        atom = self.atom(node)
-        key = (atom.predicate, *atom.terms)
-        if key not in seen:
-            seen.add(key)
-            facts.append(atom)
+                self.fail(f"'not' takes one atom, found {show_parts(len(parts) - 1)}", node)
+            negated.append(self.atom(parts[1]))
+            return None
+        return self.atom(node)
 
     def _metric(self, section: int, parts: list[int]) -> Metric:
         if len(parts) != 2 or self.tokens[parts[0]] not in ("minimize", "maximize", "minimise", "maximise"):

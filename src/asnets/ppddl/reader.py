@@ -5,6 +5,7 @@ A node is the index of a token: of an opening parenthesis for a list, of the tok
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 
 from asnets.errors import Diagnostic
@@ -15,65 +16,114 @@ from asnets.ppddl.source import Source
 MAX_DEPTH = 150
 
 # A list that begins with one of these belongs directly below `(define …)`. Met deeper, it shows that a parenthesis
-# before it was not closed, which is a better place to point at than the end of the file.
+# before it was not closed, which is a better place to point at than the end of the file; met outside, that one too
+# many was.
 SECTIONS = frozenset(
-    ":requirements :types :constants :predicates :functions :action :domain :objects :init :goal :metric".split()
+    {
+        ":requirements",
+        ":types",
+        ":constants",
+        ":predicates",
+        ":functions",
+        ":action",
+        ":domain",
+        ":objects",
+        ":init",
+        ":goal",
+        ":metric",
+    }
 )
+
+_PARTS = SECTIONS | {"define"}
+_MAX_REPORTED = 20
 
 
 class Reader:
     """The tree of a source.
 
     Attributes:
-        diagnostics: Errors of the lexical and bracket structure; if there are any, the tree must not be walked.
+        diagnostics: Mistakes in characters, tokens and parentheses.
+        walkable: Whether there is a tree. Unreadable tokens leave one: they are leaves that `is_bad`.
     """
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.tokens = source.tokens
         self.diagnostics: list[Diagnostic] = []
-        self._close: dict[int, int] = {}
-        if source.illegal_offset is not None:
-            character = source.text[source.illegal_offset]
-            self.diagnostics.append(
-                source.diagnostic_at_offset(
-                    f"character {character!r} (U+{ord(character):04X}) is not allowed outside comments",
-                    source.illegal_offset,
-                )
-            )
-            return
-        for token in source.bad_tokens():
-            self.diagnostics.append(source.diagnostic(f"cannot read {_shorten(self.tokens[token])!r} as a name", token))
+        self.walkable = True
+        self._close = array("q", bytes(8 * len(self.tokens)))
+        self._report_characters()
+        self._report_tokens()
         self._match_parentheses()
+
+    def _report_characters(self) -> None:
+        offsets = self.source.illegal_offsets
+        for offset in offsets[:_MAX_REPORTED]:
+            character = self.source.text[offset]
+            message = f"the character {character!r} (U+{ord(character):04X}) is not allowed outside comments"
+            self.diagnostics.append(self.source.diagnostic_at_offset(message, offset))
+        if len(offsets) > _MAX_REPORTED:
+            # More likely not a text at all than a text with so many mistakes.
+            self.walkable = False
+            message = f"{len(offsets) - _MAX_REPORTED} more places with characters that are not allowed from here on"
+            self.diagnostics.append(self.source.diagnostic_at_offset(message, offsets[_MAX_REPORTED]))
+
+    def _report_tokens(self) -> None:
+        tokens = self.source.unreadable_tokens()
+        for token in tokens[:_MAX_REPORTED]:
+            text = self.tokens[token]
+            hint = "; is a blank missing after '-'?" if text.startswith("-") else ""
+            message = f"cannot read {_shorten(text)!r}; expected a name, a variable or a number{hint}"
+            self.diagnostics.append(self.source.diagnostic(message, token))
+        if len(tokens) > _MAX_REPORTED:
+            message = f"{len(tokens) - _MAX_REPORTED} more words that cannot be read from here on"
+            self.diagnostics.append(self.source.diagnostic(message, tokens[_MAX_REPORTED]))
 
     def _match_parentheses(self) -> None:
         opened: list[int] = []
-        close = self._close
-        too_deep = False
-        suspect: int | None = None
-        for index, token in enumerate(self.tokens):
+        tokens, close = self.tokens, self._close
+        too_deep = outside = -1
+        unclosed: tuple[int, int] | None = None
+        for index, token in enumerate(tokens):
             if token == "(":
-                if suspect is None and len(opened) > 1 and self._starts_section(index):
-                    suspect = opened[-1]
+                head = tokens[index + 1] if index + 1 < len(tokens) else ""
+                if head in _PARTS:
+                    depth = len(opened)
+                    if depth > (head != "define") and unclosed is None:
+                        unclosed = opened[-1], index
+                    elif depth == 0 and head != "define" and outside < 0:
+                        outside = index
                 opened.append(index)
-                if len(opened) > MAX_DEPTH and not too_deep:
-                    too_deep = True
-                    self.diagnostics.append(
-                        self.source.diagnostic(f"nested deeper than {MAX_DEPTH} levels of parentheses", index)
-                    )
+                if len(opened) > MAX_DEPTH and too_deep < 0:
+                    too_deep = index
             elif token == ")":
                 if not opened:
-                    self.diagnostics.append(
-                        self.source.diagnostic("')' without a matching '('; nothing is open here", index)
-                    )
-                    return
+                    if outside < 0:
+                        self._refuse("')' without a matching '('; nothing is open here", index)
+                    break
                 close[opened.pop()] = index
-        if opened:
-            place = opened[-1] if suspect is None else suspect
-            self.diagnostics.append(self.source.diagnostic("'(' is never closed; expected a matching ')'", place))
+        if outside >= 0:
+            self._refuse_outside(outside)
+        elif opened and unclosed:
+            place, before = unclosed
+            follower = f"'({tokens[before + 1]}' in line {self.source.line(before)}"
+            self._refuse(f"'(' is not closed before {follower}; expected a matching ')'", place)
+        elif opened:
+            self._refuse("'(' is never closed; expected a matching ')'", opened[-1])
+        elif too_deep >= 0:
+            self._refuse(f"nested deeper than {MAX_DEPTH} levels of parentheses", too_deep)
 
-    def _starts_section(self, node: int) -> bool:
-        return node + 1 < len(self.tokens) and self.tokens[node + 1] in SECTIONS
+    def _refuse_outside(self, section: int) -> None:
+        keyword = self.tokens[section + 1]
+        if section and self.tokens[section - 1] == ")":
+            message = f"this ')' ends the definition, but {keyword!r} follows; is it one ')' too many?"
+            self._refuse(message, section - 1)
+        else:
+            self._refuse(f"{keyword!r} stands outside of (define …)", section)
+
+    def _refuse(self, message: str, node: int) -> None:
+        self.diagnostics.append(self.source.diagnostic(message, node))
+        self.walkable = False
 
     def top_level(self) -> list[int]:
         return list(self._walk(0, len(self.tokens)))
@@ -90,19 +140,19 @@ class Reader:
     def is_list(self, node: int) -> bool:
         return self.tokens[node] == "("
 
+    def is_bad(self, node: int) -> bool:
+        """Whether a leaf cannot be read, which has been reported."""
+        return self.tokens[node] in self.source.bad
+
     def end(self, node: int) -> int:
         """The token that ends a node."""
         return self._close[node] if self.tokens[node] == "(" else node
 
-    def flat(self, node: int) -> list[str] | None:
-        """The tokens of a list of leaves; None if it holds a list."""
-        inner = self.tokens[node + 1 : self._close[node]]
-        return None if "(" in inner else inner
-
     def show(self, node: int) -> str:
         """A node as a short text, for messages."""
         end = self.end(node)
-        text = " ".join(self.tokens[node : min(end, node + 12) + 1]).replace("( ", "(").replace(" )", ")")
+        words = [_shorten(word) for word in self.tokens[node : min(end, node + 12) + 1]]
+        text = " ".join(words).replace("( ", "(").replace(" )", ")")
         return _shorten(text if end <= node + 12 else text + " …")
 
 

@@ -7,6 +7,7 @@ error is reported, which keeps reading fast: a large problem is mostly `:init`, 
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from functools import cached_property
 
@@ -15,6 +16,7 @@ from asnets.errors import Diagnostic, DiagnosticKind
 _COMMENT = re.compile(r";[^\n\r]*")
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 _ILLEGAL = re.compile(r"[^\x20-\x7e\t\n\r\f\v]")
+_ILLEGAL_RUN = re.compile(r"[^\x20-\x7e\t\n\r\f\v]+")
 _LEGAL_TOKEN = re.compile(
     r"""[()]
       | [?:]?[a-z0-9_][a-z0-9_.@+*!$%&^~-]*   # names, ?variables, :keywords; a leading digit occurs in real files
@@ -23,8 +25,10 @@ _LEGAL_TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+_LONG_WORD = re.compile(r"[^\s'\"]{61,}")
+# Stands for each illegal character, so that it is part of a token and not a separator.
+_PLACEHOLDER = "\0"
 _WINDOW = 100
-_MAX_REPORTED = 200
 
 
 class Source:
@@ -34,6 +38,9 @@ class Source:
         path: The file, as the user named it.
         text: Its text as read.
         tokens: All tokens; names are case-insensitive in PPDDL, so they are lower-case here.
+        illegal_offsets: Where characters stand, outside comments, that PPDDL does not have; of a run only the first.
+        vocabulary: The distinct tokens.
+        bad: The distinct tokens that are neither a parenthesis, a name, a variable, a keyword nor a number.
     """
 
     def __init__(self, text: str, path: str = "<text>") -> None:
@@ -41,13 +48,16 @@ class Source:
         self.text = text
         # Comments are blanked rather than cut so that offsets stay those of the file.
         self._code = _COMMENT.sub(lambda match: " " * len(match[0]), text) if ";" in text else text
-        illegal = _ILLEGAL.search(self._code)
-        self.illegal_offset = illegal.start() if illegal else None
-        self.tokens: list[str] = [] if illegal else _TOKEN.findall(self._code.lower())
+        self.illegal_offsets = [match.start() for match in _ILLEGAL_RUN.finditer(self._code)]
+        if self.illegal_offsets:
+            self._code = _ILLEGAL.sub(_PLACEHOLDER, self._code)
+        self.tokens: list[str] = _TOKEN.findall(self._code.lower())
+        self.vocabulary = frozenset(self.tokens)
+        self.bad = frozenset(token for token in self.vocabulary if not _LEGAL_TOKEN.fullmatch(token))
 
     @cached_property
-    def _offsets(self) -> list[int]:
-        return [match.start() for match in _TOKEN.finditer(self._code)]
+    def _offsets(self) -> array[int]:
+        return array("q", (match.start() for match in _TOKEN.finditer(self._code)))
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -57,10 +67,14 @@ class Source:
         """Where a token starts in the text; the end of the text for a token that is not there."""
         return self._offsets[token] if 0 <= token < len(self._offsets) else len(self.text)
 
-    def bad_tokens(self) -> list[int]:
-        """Tokens that are neither a parenthesis, a name, a variable, a keyword nor a number."""
-        bad = {token for token in set(self.tokens) if not _LEGAL_TOKEN.fullmatch(token)}
-        return [index for index, token in enumerate(self.tokens) if token in bad][:_MAX_REPORTED] if bad else []
+    def line(self, token: int) -> int:
+        """The line of a token, from 1."""
+        return bisect_right(self._line_starts, self.offset(token))
+
+    def unreadable_tokens(self) -> list[int]:
+        """The tokens that are bad though all of their characters are legal."""
+        unreadable = {token for token in self.bad if _PLACEHOLDER not in token}
+        return [index for index, token in enumerate(self.tokens) if token in unreadable] if unreadable else []
 
     def diagnostic(self, message: str, token: int, kind: DiagnosticKind = "parse") -> Diagnostic:
         """A diagnostic at a token."""
@@ -74,8 +88,13 @@ class Source:
         # A line may be megabytes long: show a window of it around the column.
         low = max(0, column - _WINDOW // 2) if end - start > _WINDOW else 0
         shown = self.text[start + low : min(end, start + low + _WINDOW)].rstrip("\r\n")
-        lead, caret = ("… " if low else ""), column - low
+        lead, tail = ("… " if low else ""), (" …" if end - start > low + _WINDOW else "")
         printable = "".join(c if c.isprintable() else ("\t" if c == "\t" else "�") for c in shown)
-        indent = "".join("\t" if c == "\t" else " " for c in printable[:caret])
-        excerpt = f"    {lead}{printable}\n    {' ' * len(lead)}{indent}^"
-        return Diagnostic(self.path, line + 1, column + 1, message, excerpt, kind)
+        indent = "".join("\t" if c == "\t" else " " for c in printable[: column - low])
+        excerpt = f"    {lead}{printable}{tail}\n    {' ' * len(lead)}{indent}^"
+        return Diagnostic(self.path, line + 1, column + 1, _shorten_words(message), excerpt, kind)
+
+
+def _shorten_words(message: str) -> str:
+    """A message in which no name is longer than a line: a token may be megabytes long."""
+    return _LONG_WORD.sub(lambda match: match[0][:59] + "…", message)

@@ -9,61 +9,104 @@ from typing import NoReturn, TypeVar
 
 from asnets.errors import Diagnostic, DiagnosticKind
 from asnets.ppddl.model import OBJECT, Arithmetic, Expression, FunctionTerm, Number, Type, TypedName
+from asnets.ppddl.numbers import MAX_DIGITS, is_too_long
 from asnets.ppddl.reader import Reader
 
 T = TypeVar("T")
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(/\d+)?")
-_MAX_NUMBER_LENGTH = 400
+_OPERANDS = {
+    "+": ("two or more operands", 2, None),
+    "*": ("two or more operands", 2, None),
+    "-": ("one or two operands", 1, 2),
+    "/": ("two operands", 2, 2),
+}
 RESERVED = frozenset(
-    "and or not imply forall exists when probabilistic = increase decrease either "
-    "assign scale-up scale-down oneof".split()
+    {
+        "and",
+        "or",
+        "not",
+        "imply",
+        "forall",
+        "exists",
+        "when",
+        "probabilistic",
+        "=",
+        "increase",
+        "decrease",
+        "either",
+        "assign",
+        "scale-up",
+        "scale-down",
+        "oneof",
+    }
 )
 
 
-class Skip(Exception):
+class SkipError(Exception):
     """The list being read has a mistake, which has been recorded; leave the list out and go on."""
 
 
 class Syntax:
-    """Base of the parsers: a reader and the mistakes found so far."""
+    """Base of the parsers: a reader and the mistakes found so far.
+
+    Attributes:
+        mistakes: How many mistakes were met, those included that the reader has reported already.
+    """
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self.tokens = reader.tokens
         self.diagnostics: list[Diagnostic] = []
+        self.mistakes = 0
 
     # --- reporting
 
     def report(self, message: str, node: int, kind: DiagnosticKind = "parse") -> None:
-        self.diagnostics.append(self.reader.source.diagnostic(message, node, kind))
+        self.mistakes += 1
+        if not self.reader.is_bad(node):
+            self.diagnostics.append(self.reader.source.diagnostic(message, node, kind))
 
     def fail(self, message: str, node: int, kind: DiagnosticKind = "parse") -> NoReturn:
         self.report(message, node, kind)
-        raise Skip
+        raise SkipError
 
     def unsupported(self, feature: str, node: int) -> NoReturn:
         self.fail(f"{feature} cannot be represented in a propositional SSP", node, "unsupported")
 
+    # --- going on after mistakes
+
+    def attempt(self, parse: Callable[[int], T], node: int) -> T | None:
+        """The parsed node; None if it has a mistake."""
+        try:
+            return parse(node)
+        except SkipError:
+            return None
+
     def each(self, parse: Callable[[int], T], nodes: Iterable[int]) -> tuple[T, ...]:
-        """The results of all nodes; if some have mistakes, all of them are reported before giving up."""
+        """The results of the nodes without mistakes; all nodes are read, so that all mistakes are reported."""
         results: list[T] = []
-        failed = False
         for node in nodes:
             try:
                 results.append(parse(node))
-            except Skip:
-                failed = True
-        if failed:
-            raise Skip
+            except SkipError:
+                continue
         return tuple(results)
+
+    def strictly(self, results: Callable[[], T]) -> T:
+        """What is called, as a whole: skipped if any part of it has a mistake."""
+        before = self.mistakes
+        found = results()
+        if self.mistakes > before:
+            raise SkipError
+        return found
 
     # --- leaves
 
     def name(self, node: int, what: str) -> str:
         """A name that is no keyword, variable or number."""
         token = self.tokens[node]
-        if self.reader.is_list(node) or token[0] in "?:" or not (token[0].isalnum() or token[0] == "_"):
+        if self.reader.is_list(node) or self.reader.is_bad(node) or not (token[0].isalnum() or token[0] == "_"):
             self.fail(f"expected {what}, found {self.reader.show(node)!r}", node)
         if _NUMBER.fullmatch(token) and ("." in token or "/" in token):
             self.fail(f"expected {what}, found the number {token!r}", node)
@@ -73,23 +116,27 @@ class Syntax:
 
     def variable(self, node: int) -> str:
         token = self.tokens[node]
-        if not token.startswith("?") or len(token) == 1:
+        if not token.startswith("?") or self.reader.is_bad(node):
             self.fail(f"expected a variable such as ?x, found {self.reader.show(node)!r}", node)
         return token
 
     def term(self, node: int) -> str:
-        return self.tokens[node] if self.tokens[node].startswith("?") else self.name(node, "an object or a variable")
+        if self.tokens[node].startswith("?"):
+            return self.variable(node)
+        return self.name(node, "an object or a variable")
 
     def number(self, node: int, what: str = "a number") -> Fraction:
         token = self.tokens[node]
         if self.reader.is_list(node) or not _NUMBER.fullmatch(token):
             self.fail(f"expected {what}, found {self.reader.show(node)!r}", node)
-        if len(token) > _MAX_NUMBER_LENGTH:
-            self.fail(f"a number of more than {_MAX_NUMBER_LENGTH} characters", node)
         numerator, _, denominator = token.partition("/")
         if denominator and not denominator.strip("0"):
-            self.fail(f"the fraction {token!r} divides by zero", node)
-        return Fraction(numerator) / int(denominator or 1)
+            self.fail(f"the fraction {token!r} divides by zero", node, "semantic")
+        # The text is measured before it is converted, which takes quadratic time, and the value after it.
+        value = Fraction(numerator) / int(denominator or 1) if len(token) <= 4 * MAX_DIGITS else None
+        if value is None or is_too_long(value):
+            self.fail(f"{what} may have at most {MAX_DIGITS} digits", node, "unsupported")
+        return value
 
     def is_number(self, node: int) -> bool:
         return _NUMBER.fullmatch(self.tokens[node]) is not None
@@ -97,7 +144,7 @@ class Syntax:
     # --- typed lists
 
     def typed_list(self, nodes: list[int], item: Callable[[int], str]) -> tuple[TypedName, ...]:
-        """`a b - t c - (either t u) d`: names with their types."""
+        """`a b - t c - (either t u) d`: names with their types; those without mistakes."""
         result: list[TypedName] = []
         pending: list[int] = []
         position = 0
@@ -108,35 +155,45 @@ class Syntax:
                 position += 1
                 continue
             if not pending:
-                self.fail("expected a name before '-'", node)
+                self.report("expected a name before '-'", node)
             if position + 1 == len(nodes):
-                self.fail("expected a type after '-'", node)
+                self.report("expected a type after '-'", node)
+                break
             type_node = nodes[position + 1]
-            declared = self.type(type_node)
-            result += [TypedName(name, declared, at, type_node) for name, at in self._items(pending, item)]
+            declared = self.attempt(self.type, type_node)
+            items = self._items(pending, item)
+            if declared is not None:
+                result += [TypedName(name, declared, at, type_node) for name, at in items]
             pending = []
             position += 2
         result += [TypedName(name, (OBJECT,), at, at) for name, at in self._items(pending, item)]
         return tuple(result)
 
-    def _items(self, nodes: list[int], item: Callable[[int], str]) -> list[tuple[str, int]]:
-        return list(zip(self.each(item, nodes), nodes, strict=True))
+    def _items(self, nodes: list[int], item: Callable[[int], str]) -> tuple[tuple[str, int], ...]:
+        return self.each(lambda node: (item(node), node), nodes)
 
     def type(self, node: int) -> Type:
         if not self.reader.is_list(node):
             return (self.name(node, "a type"),)
         parts = self.reader.children(node)
         if not parts or self.tokens[parts[0]] != "either":
-            self.fail("expected a type or (either type …)", node)
+            self.fail(f"expected a type or (either type …), found {self.reader.show(node)!r}", node)
         if len(parts) == 1:
             self.fail("expected at least one type after 'either'", node)
-        return tuple(dict.fromkeys(self.each(lambda part: self.name(part, "a type"), parts[1:])))
+        return tuple(dict.fromkeys(self.strictly(lambda: self.each(lambda part: self.name(part, "a type"), parts[1:]))))
 
     def variables(self, node: int) -> tuple[TypedName, ...]:
         """A parenthesised typed list of variables."""
         if not self.reader.is_list(node):
             self.fail(f"expected a list of variables in parentheses, found {self.reader.show(node)!r}", node)
-        return self.typed_list(self.reader.children(node), self.variable)
+        return self.parameters(self.reader.children(node))
+
+    def parameters(self, nodes: list[int]) -> tuple[TypedName, ...]:
+        """A typed list of variables."""
+        return self.strictly(lambda: self.typed_list(nodes, self.variable))
+
+    def terms(self, nodes: list[int]) -> tuple[str, ...]:
+        return self.strictly(lambda: self.each(self.term, nodes))
 
     # --- numeric expressions
 
@@ -149,13 +206,16 @@ class Syntax:
         if not parts:
             self.fail("expected a number or a function, found '()'", node)
         operator = self.tokens[parts[0]]
-        if operator in ("+", "*", "-", "/"):
-            operands = self.each(self.expression, parts[1:])
-            fits = {"+": len(operands) >= 2, "*": len(operands) >= 2, "-": len(operands) in (1, 2)}
-            if not fits.get(operator, len(operands) == 2):
-                self.fail(f"'{operator}' with {len(operands)} operands", node)
-            return Arithmetic(operator, operands, node)
-        return self.function_term(node)
+        if operator not in _OPERANDS:
+            return self.function_term(node)
+        what, least, most = _OPERANDS[operator]
+        count = len(parts) - 1
+        if count < least or (most is not None and count > most):
+            self.fail(f"'{operator}' takes {what}, found {count}", node)
+        operands = self.strictly(lambda: self.each(self.expression, parts[1:]))
+        if operator == "/" and isinstance(operands[1], Number) and operands[1].value == 0:
+            self.fail("division by zero", node, "semantic")
+        return Arithmetic(operator, operands, node)
 
     def function_term(self, node: int) -> FunctionTerm:
         """`(f term …)`, or `f` alone."""
@@ -164,4 +224,4 @@ class Syntax:
         parts = self.reader.children(node)
         if not parts:
             self.fail("expected a function, found '()'", node)
-        return FunctionTerm(self.name(parts[0], "a function"), self.each(self.term, parts[1:]), node)
+        return FunctionTerm(self.name(parts[0], "a function"), self.terms(parts[1:]), node)

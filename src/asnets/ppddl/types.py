@@ -11,7 +11,8 @@ class Hierarchy:
     """Answers subtype questions for a domain.
 
     A name that appears in `:types` only as a parent is a type as well, directly below `object`: competition files
-    declare many of their upper types in this way.
+    declare many of their upper types in this way. A type that is its own ancestor, which the checks refuse, counts as
+    unknown.
     """
 
     def __init__(self, domain: Domain) -> None:
@@ -21,7 +22,7 @@ class Hierarchy:
         for declaration in domain.types:
             self._parent.setdefault(declaration.parent, OBJECT)
         self._parent.pop(OBJECT, None)
-        self._ancestors: dict[str, frozenset[str]] = {OBJECT: frozenset([OBJECT])}
+        self._spans = _spans(self._parent)
 
     @property
     def names(self) -> list[str]:
@@ -31,32 +32,76 @@ class Hierarchy:
     def __contains__(self, name: str) -> bool:
         return name == OBJECT or name in self._parent
 
-    def cyclic(self) -> list[str]:
-        """The types that are their own ancestors."""
-        on_cycle = []
+    def cycles(self) -> list[list[str]]:
+        """The types that are their own ancestors: for each cycle its types, each followed by its parent."""
+        cycles: list[list[str]] = []
+        done = set(self._spans)
         for name in self._parent:
-            seen, current = set[str](), name
-            while current in self._parent and current not in seen:
-                seen.add(current)
-                current = self._parent[current]
-            if current == name:
-                on_cycle.append(name)
-        return on_cycle
+            path: dict[str, None] = {}
+            while name not in done and name not in path:
+                path[name] = None
+                name = self._parent[name]
+            if name in path:
+                types = list(path)
+                cycles.append(types[types.index(name) :])
+            done.update(path)
+        return cycles
 
     def ancestors(self, name: str) -> frozenset[str]:
         """The type itself and all types above it."""
-        if name not in self._ancestors:
-            chain = [name]
-            while chain[-1] not in self._ancestors:
-                chain.append(self._parent.get(chain[-1], OBJECT))
-            for below in reversed(chain[:-1]):
-                self._ancestors[below] = self._ancestors[self._parent.get(below, OBJECT)] | {below}
-        return self._ancestors[name]
+        found = {name}
+        while name != OBJECT:
+            name = self._parent.get(name, OBJECT)
+            if name in found:
+                break
+            found.add(name)
+        return frozenset(found)
+
+    def is_below(self, name: str, other: str) -> bool:
+        """Whether `name` is `other` or has it as an ancestor."""
+        if name == other or other == OBJECT:
+            return True
+        if name not in self._spans or other not in self._spans:
+            return False
+        first, last = self._spans[other]
+        return first <= self._spans[name][0] <= last
 
     def is_subtype(self, narrow: Type, wide: Type) -> bool:
         """Whether every alternative of `narrow` lies below some alternative of `wide`."""
-        return all(not self.ancestors(name).isdisjoint(wide) for name in narrow)
+        return all(any(self.is_below(name, other) for other in wide) for name in narrow)
 
     def members(self, type_: Type, objects: Iterable[TypedName]) -> list[int]:
         """The indices of the objects of a type."""
-        return [index for index, item in enumerate(objects) if self.is_subtype(item.type, type_)]
+        fits: dict[Type, bool] = {}
+        result = []
+        for index, item in enumerate(objects):
+            if item.type not in fits:
+                fits[item.type] = self.is_subtype(item.type, type_)
+            if fits[item.type]:
+                result.append(index)
+        return result
+
+
+def _spans(parents: dict[str, str]) -> dict[str, tuple[int, int]]:
+    """Numbers the types in preorder; for each one its own number and the last number below it.
+
+    With these, subtype questions take constant time however deep the hierarchy is. Types on and below a cycle are not
+    reached from the root and get no numbers.
+    """
+    children: dict[str, list[str]] = {}
+    for name, parent in parents.items():
+        children.setdefault(parent, []).append(name)
+    order: list[str] = []
+    stack = [OBJECT]
+    while stack:
+        name = stack.pop()
+        order.append(name)
+        stack += children.get(name, ())
+    last = {name: number for number, name in enumerate(order)}
+    spans: dict[str, tuple[int, int]] = {}
+    for number in range(len(order) - 1, -1, -1):
+        name = order[number]
+        spans[name] = number, last[name]
+        if name in parents:
+            last[parents[name]] = max(last[parents[name]], last[name])
+    return spans

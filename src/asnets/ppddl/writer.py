@@ -7,6 +7,7 @@ from itertools import groupby
 
 from asnets.ppddl.model import (
     OBJECT,
+    Action,
     And,
     AndEffect,
     Arithmetic,
@@ -52,13 +53,7 @@ def write_domain(domain: Domain) -> str:
     if domain.functions:
         functions = [_signature(item.name, item.parameters) for item in domain.functions]
         sections.append(_wrapped(":functions", [*functions, "- number"]))
-    for action in domain.actions:
-        sections.append(
-            f"(:action {action.name}\n"
-            f"    :parameters ({' '.join(_typed(action.parameters))})\n"
-            f"    :precondition {show_condition(action.precondition)}\n"
-            f"    :effect {show_effect(action.effect)})"
-        )
+    sections += map(_action, domain.actions)
     return "(define " + "\n  ".join(sections) + ")\n"
 
 
@@ -79,6 +74,15 @@ def write_problem(problem: Problem) -> str:
         direction = "maximize" if problem.metric.maximize else "minimize"
         sections.append(f"(:metric {direction} {show_expression(problem.metric.expression)})")
     return "(define " + "\n  ".join(sections) + ")\n"
+
+
+def _action(action: Action) -> str:
+    return (
+        f"(:action {action.name}\n"
+        f"    :parameters ({' '.join(_typed(action.parameters))})\n"
+        f"    :precondition {show_condition(action.precondition)}\n"
+        f"    :effect {show_effect(action.effect)})"
+    )
 
 
 def show_atom(atom: Atom | FunctionTerm) -> str:

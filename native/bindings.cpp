@@ -1,0 +1,7 @@
+#include "bindings.hpp"
+
+NB_MODULE(_native, module) {
+  module.doc() = "The compiled core of asnets.";
+  asnets::bind_grounding(module);
+  asnets::bind_simulation(module);
+}

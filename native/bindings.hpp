@@ -1,0 +1,29 @@
+// Shared by the binding files; the only headers that know Python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <vector>
+
+namespace asnets {
+
+namespace nb = nanobind;
+
+template <typename T>
+using InArray = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using OutArray = nb::ndarray<T, nb::numpy>;
+
+// A numpy array that owns what was in the vector; needs the GIL.
+template <typename T>
+OutArray<T> to_numpy(std::vector<T> values) {
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return OutArray<T>(owned->data(), {owned->size()}, owner);
+}
+
+void bind_grounding(nb::module_& module);
+void bind_simulation(nb::module_& module);
+
+}  // namespace asnets

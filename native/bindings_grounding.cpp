@@ -1,0 +1,86 @@
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+
+#include "bindings.hpp"
+#include "grounding/reachability.hpp"
+
+namespace asnets {
+
+namespace {
+
+using Terms = std::vector<Term>;
+using AtomPair = std::pair<std::size_t, Terms>;
+
+std::vector<Reachability::Atom> to_atoms(const std::vector<AtomPair>& pairs) {
+  std::vector<Reachability::Atom> atoms;
+  for (const auto& [relation, terms] : pairs) atoms.push_back({relation, terms});
+  return atoms;
+}
+
+void poll_signals() {
+  nb::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+}  // namespace
+
+void bind_grounding(nb::module_& module) {
+  nb::class_<Reachability>(module, "Reachability",
+                           "Relaxed reachability: a set of rules over relations, run to its fixpoint.\n\n"
+                           "A term is a variable slot (>= 0) or an object (-1 - object).")
+      .def(nb::init<std::size_t>(), nb::arg("num_objects"))
+      .def(
+          "add_type",
+          [](Reachability& self, InArray<std::int32_t> members) { return self.add_type({members.data(), members.size()}); },
+          nb::arg("members"))
+      .def(
+          "add_relation",
+          [](Reachability& self, std::size_t arity, InArray<std::int32_t> facts, std::size_t count) {
+            return self.add_relation(arity, {facts.data(), facts.size()}, count);
+          },
+          nb::arg("arity"), nb::arg("facts"), nb::arg("count"), "`facts` holds `count` tuples one after the other.")
+      .def("add_atom", &Reachability::add_atom, nb::arg("relation"), nb::arg("terms"))
+      .def("add_negated_atom", &Reachability::add_negated_atom, nb::arg("relation"), nb::arg("deleted"),
+           nb::arg("terms"))
+      .def("add_equality", &Reachability::add_equality, nb::arg("left"), nb::arg("right"), nb::arg("equal"))
+      .def("add_connective", &Reachability::add_connective, nb::arg("conjunction"), nb::arg("children"))
+      .def("add_quantifier", &Reachability::add_quantifier, nb::arg("universal"), nb::arg("variables"),
+           nb::arg("types"), nb::arg("body"))
+      .def(
+          "add_rule",
+          [](Reachability& self, std::vector<std::size_t> types, const std::vector<AtomPair>& body,
+             std::vector<std::size_t> constraints, std::vector<std::size_t> filter, std::size_t num_slots,
+             const std::vector<AtomPair>& heads, std::size_t max_tuples) {
+            return self.add_rule({std::move(types), to_atoms(body), std::move(constraints), std::move(filter),
+                                  num_slots, to_atoms(heads), max_tuples});
+          },
+          nb::arg("types"), nb::arg("body"), nb::arg("constraints"), nb::arg("filter"), nb::arg("num_slots"),
+          nb::arg("heads"), nb::arg("max_tuples"))
+      .def(
+          "run",
+          [](Reachability& self, std::size_t max_steps) -> std::pair<std::ptrdiff_t, std::string> {
+            nb::gil_scoped_release release;
+            try {
+              self.run(max_steps, poll_signals);
+            } catch (const GroundingLimit& limit) {
+              return {static_cast<std::ptrdiff_t>(limit.rule), limit.what()};
+            }
+            return {-1, ""};
+          },
+          nb::arg("max_steps"),
+          "Runs to the fixpoint. Returns (-1, \"\"), or the rule that went over a limit and what grew too large.")
+      .def(
+          "tuples",
+          [](const Reachability& self, std::size_t relation) {
+            return to_numpy(std::vector<std::int32_t>(self.relation(relation).data()));
+          },
+          nb::arg("relation"), "All tuples of a relation, one after the other, initial facts first.")
+      .def(
+          "size", [](const Reachability& self, std::size_t relation) { return self.relation(relation).size(); },
+          nb::arg("relation"), "The number of tuples of a relation.");
+}
+
+}  // namespace asnets

@@ -1,0 +1,281 @@
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+
+#include "bindings.hpp"
+#include "random.hpp"
+#include "simulator.hpp"
+#include "state_table.hpp"
+#include "successor_generator.hpp"
+#include "task.hpp"
+
+namespace asnets {
+
+namespace {
+
+using IntArray = InArray<std::int32_t>;
+using DoubleArray = InArray<double>;
+
+std::span<const std::int32_t> view(const IntArray& array) { return {array.data(), array.size()}; }
+std::span<const double> view(const DoubleArray& array) { return {array.data(), array.size()}; }
+
+// A task with its successor generator; the numpy arrays it reads are kept alive, not copied.
+struct PyTask {
+  PyTask(std::vector<IntArray> kept_ints, std::vector<DoubleArray> kept_doubles, const TaskArrays& arrays)
+      : ints(std::move(kept_ints)), doubles(std::move(kept_doubles)), task(arrays), generator(task) {}
+
+  std::vector<IntArray> ints;
+  std::vector<DoubleArray> doubles;
+  Task task;
+  SuccessorGenerator generator;
+};
+
+std::unique_ptr<PyTask> make_task(std::int32_t num_propositions, const std::vector<IntArray>& lists,
+                                  DoubleArray factor_probability, IntArray block_guard, IntArray action_precondition,
+                                  IntArray action_block, DoubleArray action_cost, std::int32_t goal,
+                                  IntArray initial) {
+  if (lists.size() != 14) throw std::invalid_argument("expected seven pairs of offsets and values");
+  const auto list = [&](std::size_t i) { return Lists{view(lists[2 * i]), view(lists[2 * i + 1])}; };
+  TaskArrays arrays;
+  arrays.num_propositions = num_propositions;
+  arrays.condition_literals = list(0);
+  arrays.condition_clauses = list(1);
+  arrays.clause_conditions = list(2);
+  arrays.block_literals = list(3);
+  arrays.block_children = list(4);
+  arrays.block_factors = list(5);
+  arrays.factor_blocks = list(6);
+  arrays.factor_probability = view(factor_probability);
+  arrays.block_guard = view(block_guard);
+  arrays.action_precondition = view(action_precondition);
+  arrays.action_block = view(action_block);
+  arrays.action_cost = view(action_cost);
+  arrays.goal = goal;
+  arrays.initial = view(initial);
+  std::vector<IntArray> ints(lists);
+  ints.insert(ints.end(), {block_guard, action_precondition, action_block, initial});
+  return std::make_unique<PyTask>(std::move(ints), std::vector<DoubleArray>{factor_probability, action_cost}, arrays);
+}
+
+// Interned states behind a lock, so that Python threads may share one table.
+class PyStates {
+ public:
+  PyStates(const PyTask& task, std::size_t max_successors)
+      : task_(task), table_(task.task.num_words()), expander_(task.task, max_successors), sampler_(task.task) {}
+
+  StateId initial() {
+    const std::lock_guard lock(mutex_);
+    return table_.intern(task_.task.initial_state().data());
+  }
+
+  StateId intern(IntArray propositions) {
+    std::vector<Word> state(task_.task.num_words(), 0);
+    for (const std::int32_t proposition : view(propositions)) {
+      if (proposition < 0 || static_cast<std::size_t>(proposition) >= task_.task.num_propositions()) {
+        throw nb::index_error("no such proposition");
+      }
+      set_bit(state.data(), static_cast<std::size_t>(proposition));
+    }
+    const std::lock_guard lock(mutex_);
+    return table_.intern(state.data());
+  }
+
+  std::size_t size() {
+    const std::lock_guard lock(mutex_);
+    return table_.size();
+  }
+
+  std::vector<std::int32_t> propositions(StateId id) {
+    const std::lock_guard lock(mutex_);
+    return propositions_of(at(id));
+  }
+
+  bool is_goal(StateId id) {
+    const std::lock_guard lock(mutex_);
+    return task_.task.is_goal(at(id));
+  }
+
+  std::vector<ActionId> applicable(StateId id) {
+    const std::lock_guard lock(mutex_);
+    std::vector<ActionId> actions;
+    task_.generator.applicable(at(id), actions, stack_);
+    std::sort(actions.begin(), actions.end());
+    return actions;
+  }
+
+  void successors(StateId id, ActionId action, std::vector<StateId>& states, std::vector<double>& probabilities) {
+    const std::lock_guard lock(mutex_);
+    expander_.expand(at(id, action), action);
+    for (std::size_t i = 0; i < expander_.count(); ++i) {
+      states.push_back(table_.intern(expander_.successor(i)));
+      probabilities.push_back(expander_.probability(i));
+    }
+  }
+
+  StateId sample(StateId id, ActionId action, RandomStream& random) {
+    const std::lock_guard lock(mutex_);
+    const Word* words = at(id, action);
+    std::vector<Word> state(words, words + task_.task.num_words());
+    sampler_.step(state.data(), action, random);
+    return table_.intern(state.data());
+  }
+
+  std::vector<std::int32_t> propositions_of(const Word* state) const {
+    std::vector<std::int32_t> result;
+    for (std::size_t p = 0; p < task_.task.num_propositions(); ++p) {
+      if (test_bit(state, p)) result.push_back(static_cast<std::int32_t>(p));
+    }
+    return result;
+  }
+
+ private:
+  const Word* at(StateId id) const {
+    if (id >= table_.size()) throw nb::index_error("no such state");
+    return table_.state(id);
+  }
+  const Word* at(StateId id, ActionId action) const {
+    if (action < 0 || static_cast<std::size_t>(action) >= task_.task.num_actions()) {
+      throw nb::index_error("no such action");
+    }
+    const Word* state = at(id);
+    if (!task_.task.is_applicable(action, state)) throw nb::value_error("the action is not applicable in the state");
+    return state;
+  }
+
+  const PyTask& task_;
+  std::mutex mutex_;
+  StateTable table_;
+  Expander expander_;
+  Sampler sampler_;
+  std::vector<std::int32_t> stack_;
+};
+
+bool poll_signals() {
+  nb::gil_scoped_acquire gil;
+  // The pending exception stays set; the binding raises it when the threads have stopped.
+  return PyErr_CheckSignals() != 0;
+}
+
+nb::tuple episodes_to_python(const std::vector<Episode>& episodes) {
+  std::vector<std::int64_t> steps;
+  std::vector<double> costs;
+  std::vector<std::int8_t> endings;
+  for (const Episode& episode : episodes) {
+    steps.push_back(episode.steps);
+    costs.push_back(episode.cost);
+    endings.push_back(static_cast<std::int8_t>(episode.ending));
+  }
+  return nb::make_tuple(to_numpy(std::move(steps)), to_numpy(std::move(costs)), to_numpy(std::move(endings)));
+}
+
+}  // namespace
+
+void bind_simulation(nb::module_& module) {
+  nb::class_<PyTask>(module, "Task", "A ground task in the compiled core; safe to use from several threads.")
+      .def(nb::new_(&make_task), nb::arg("num_propositions"), nb::arg("lists"), nb::arg("factor_probability"),
+           nb::arg("block_guard"), nb::arg("action_precondition"), nb::arg("action_block"), nb::arg("action_cost"),
+           nb::arg("goal"), nb::arg("initial"),
+           "Takes the arrays of a GroundTask without copying them. `lists` holds pairs of offsets and values: literals "
+           "and clauses of conditions, conditions of clauses, literals, children and factors of blocks, outcomes of "
+           "factors.")
+      .def_prop_ro("num_propositions", [](const PyTask& self) { return self.task.num_propositions(); })
+      .def_prop_ro("num_actions", [](const PyTask& self) { return self.task.num_actions(); });
+
+  nb::class_<RandomStream>(module, "RandomStream", "The counter-based random numbers of one (seed, stream).")
+      .def(nb::init<std::uint64_t, std::uint64_t>(), nb::arg("seed"), nb::arg("stream"))
+      .def("bits", &RandomStream::bits, "64 random bits.")
+      .def("uniform", &RandomStream::uniform, "A number in [0, 1).")
+      .def("below", &RandomStream::below, nb::arg("bound"), "A number in {0, …, bound - 1}.");
+
+  module.def(
+      "philox4x32",
+      [](std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) { return philox4x32(counter, key); },
+      nb::arg("counter"), nb::arg("key"), "Philox4x32-10, for checking against its published test vectors.");
+
+  nb::class_<PyStates>(module, "States", "Interned states of a task, named by small numbers.")
+      .def(nb::init<const PyTask&, std::size_t>(), nb::arg("task"), nb::arg("max_successors") = std::size_t{1} << 20,
+           nb::keep_alive<1, 2>())
+      .def("initial", &PyStates::initial, "The initial state.")
+      .def("intern", &PyStates::intern, nb::arg("propositions"), "The state in which exactly these are true.")
+      .def("__len__", &PyStates::size)
+      .def(
+          "propositions", [](PyStates& self, StateId state) { return to_numpy(self.propositions(state)); },
+          nb::arg("state"), "The true propositions, ascending.")
+      .def("is_goal", &PyStates::is_goal, nb::arg("state"))
+      .def(
+          "applicable", [](PyStates& self, StateId state) { return to_numpy(self.applicable(state)); },
+          nb::arg("state"), "The applicable actions, ascending.")
+      .def(
+          "successors",
+          [](PyStates& self, StateId state, ActionId action) {
+            std::vector<StateId> states;
+            std::vector<double> probabilities;
+            try {
+              nb::gil_scoped_release release;
+              self.successors(state, action, states, probabilities);
+            } catch (const TooManySuccessors& error) {
+              throw std::overflow_error("action " + std::to_string(error.action) + " has too many successors");
+            }
+            return nb::make_tuple(to_numpy(std::move(states)), to_numpy(std::move(probabilities)));
+          },
+          nb::sig("def successors(self, state: int, action: int) -> tuple[numpy.typing.NDArray[numpy.uint32], "
+                  "numpy.typing.NDArray[numpy.float64]]"),
+          nb::arg("state"), nb::arg("action"),
+          "All successors with their probabilities, equal ones merged. Raises OverflowError if there are more than "
+          "`max_successors`.")
+      .def("sample", &PyStates::sample, nb::arg("state"), nb::arg("action"), nb::arg("random"),
+           nb::call_guard<nb::gil_scoped_release>(), "One successor, drawn at random.");
+
+  module.def(
+      "run_random_episodes",
+      [](const PyTask& task, std::uint64_t seed, std::uint64_t first, std::size_t count, std::int64_t max_steps,
+         unsigned threads) {
+        std::vector<Episode> episodes;
+        {
+          nb::gil_scoped_release release;
+          episodes = run_random_episodes(task.task, task.generator, seed, first, count, max_steps, threads,
+                                         poll_signals);
+        }
+        if (PyErr_Occurred() != nullptr) throw nb::python_error();
+        return episodes_to_python(episodes);
+      },
+      nb::sig("def run_random_episodes(task: Task, seed: int, first: int, count: int, max_steps: int, threads: int) -> "
+              "tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], "
+              "numpy.typing.NDArray[numpy.int8]]"),
+      nb::arg("task"), nb::arg("seed"), nb::arg("first"), nb::arg("count"), nb::arg("max_steps"), nb::arg("threads"),
+      "Steps, cost and ending (0 goal, 1 dead end, 2 step limit) of episodes under the uniformly random policy.");
+
+  module.def(
+      "trace_random_episode",
+      [](const PyTask& task, std::uint64_t seed, std::uint64_t episode, std::int64_t max_steps) {
+        Trace trace;
+        {
+          nb::gil_scoped_release release;
+          trace = trace_random_episode(task.task, task.generator, seed, episode, max_steps);
+        }
+        nb::list states;
+        const std::size_t words = task.task.num_words();
+        for (std::size_t begin = 0; begin < trace.states.size(); begin += words) {
+          std::vector<std::int32_t> propositions;
+          for (std::size_t p = 0; p < task.task.num_propositions(); ++p) {
+            if (test_bit(trace.states.data() + begin, p)) propositions.push_back(static_cast<std::int32_t>(p));
+          }
+          states.append(to_numpy(std::move(propositions)));
+        }
+        return nb::make_tuple(states, to_numpy(std::move(trace.actions)), episodes_to_python({trace.episode}));
+      },
+      nb::sig("def trace_random_episode(task: Task, seed: int, episode: int, max_steps: int) -> "
+              "tuple[list[numpy.typing.NDArray[numpy.int32]], numpy.typing.NDArray[numpy.int32], "
+              "tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], "
+              "numpy.typing.NDArray[numpy.int8]]]"),
+      nb::arg("task"), nb::arg("seed"), nb::arg("episode"), nb::arg("max_steps"),
+      "The states (as true propositions), actions and result of one episode under the uniformly random policy.");
+}
+
+}  // namespace asnets

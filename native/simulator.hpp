@@ -1,0 +1,94 @@
+// Transitions of a task: sampling one successor, enumerating all of them, and running episodes.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <vector>
+
+#include "random.hpp"
+#include "successor_generator.hpp"
+#include "task.hpp"
+
+namespace asnets {
+
+struct TooManySuccessors : std::runtime_error {
+  explicit TooManySuccessors(ActionId action_id) : std::runtime_error("too many successors"), action(action_id) {}
+  ActionId action;
+};
+
+// Samples successors. Walks the factors of an effect, so that its cost is that of one outcome. Holds scratch space:
+// one for each thread.
+class Sampler {
+ public:
+  explicit Sampler(const Task& task) : task_(task) {}
+
+  // Replaces `state` by a successor under an applicable action.
+  void step(Word* state, ActionId action, RandomStream& random);
+
+ private:
+  const Task& task_;
+  std::vector<std::int32_t> adds_;
+  std::vector<std::int32_t> deletes_;
+  std::vector<std::int32_t> stack_;
+};
+
+// Enumerates successors with their probabilities, equal ones merged. Partial outcomes that agree are merged after each
+// factor, so that many factors with few distinct results stay cheap. Holds scratch space: one for each thread.
+class Expander {
+ public:
+  Expander(const Task& task, std::size_t max_successors) : task_(task), max_successors_(max_successors) {}
+
+  // Fills in the successors of an applicable action: `count()` states of `num_words` words each, in the order in which
+  // they first come up. Throws TooManySuccessors.
+  void expand(const Word* state, ActionId action);
+
+  std::size_t count() const { return probabilities_.size(); }
+  const Word* successor(std::size_t index) const { return successors_.data() + index * task_.num_words(); }
+  double probability(std::size_t index) const { return probabilities_[index]; }
+
+ private:
+  // Sets of adds and deletes (2 * num_words words each), one after the other, with their probabilities.
+  struct Outcomes {
+    std::vector<double> probabilities;
+    std::vector<Word> words;
+  };
+
+  void apply_block(std::int32_t block, Outcomes& outcomes);
+  void merge(std::vector<double>& probabilities, std::vector<Word>& words, std::size_t stride);
+
+  const Task& task_;
+  std::size_t max_successors_;
+  const Word* state_ = nullptr;
+  ActionId action_ = 0;
+  std::vector<double> probabilities_;
+  std::vector<Word> successors_;
+  std::vector<std::uint32_t> slots_;
+};
+
+enum class Ending : std::int8_t { kGoal = 0, kDeadEnd = 1, kStepLimit = 2, kInterrupted = 3 };
+
+struct Episode {
+  std::int64_t steps = 0;
+  double cost = 0;
+  Ending ending = Ending::kStepLimit;
+};
+
+// Runs episodes first, …, first + count - 1 under the uniformly random policy, each with the random stream of its own
+// number, on several threads. `poll` is called on the calling thread now and then; where it returns true, what has not
+// finished is marked as interrupted.
+std::vector<Episode> run_random_episodes(const Task& task, const SuccessorGenerator& generator, std::uint64_t seed,
+                                         std::uint64_t first, std::size_t count, std::int64_t max_steps,
+                                         unsigned num_threads, const std::function<bool()>& poll);
+
+// One such episode with the states it visits (words one after the other) and the actions it takes.
+struct Trace {
+  Episode episode;
+  std::vector<Word> states;
+  std::vector<ActionId> actions;
+};
+Trace trace_random_episode(const Task& task, const SuccessorGenerator& generator, std::uint64_t seed,
+                           std::uint64_t episode, std::int64_t max_steps);
+
+}  // namespace asnets

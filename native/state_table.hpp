@@ -1,0 +1,40 @@
+// Interned states: every distinct state is stored once, packed, and named by a small number.
+//
+// States live in chunks, so that they are never moved and a pointer to one stays valid. Not safe for use from several
+// threads at once; give each thread its own table or a lock.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "task.hpp"
+
+namespace asnets {
+
+using StateId = std::uint32_t;
+
+class StateTable {
+ public:
+  explicit StateTable(std::size_t num_words);
+
+  // The id of a state, new or known.
+  StateId intern(const Word* state);
+  const Word* state(StateId id) const { return chunks_[id >> chunk_bits_].get() + (id & chunk_mask_) * num_words_; }
+  std::size_t size() const { return size_; }
+  std::size_t memory() const;
+
+ private:
+  void grow();
+
+  std::size_t num_words_;
+  unsigned chunk_bits_;
+  std::size_t chunk_mask_;
+  std::size_t size_ = 0;
+  std::vector<std::unique_ptr<Word[]>> chunks_;
+  std::vector<StateId> slots_;  // Id + 1, 0 for empty; the size is a power of two.
+};
+
+std::uint64_t hash_words(const Word* words, std::size_t count);
+
+}  // namespace asnets

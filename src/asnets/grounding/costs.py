@@ -1,0 +1,196 @@
+"""Costs of ground actions: one each, or from the metric of the problem.
+
+In metric mode an action costs what it adds to `total-cost` under `(:metric minimize (total-cost))`, or what it takes
+from `reward` under `(:metric maximize (reward))`. An SSP needs positive costs that depend on the action alone, so
+anything else is refused. A reward for reaching the goal is the same for all policies that reach it and is left out.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from asnets.errors import AsnetsError, ConfigError, SemanticError, UnsupportedFeatureError
+from asnets.grounding.limits import Limits
+from asnets.grounding.rows import expand
+from asnets.grounding.task import Floats, Ints
+from asnets.grounding.universe import Scope, Universe
+from asnets.ppddl.model import (
+    Action,
+    AndEffect,
+    Arithmetic,
+    Change,
+    Domain,
+    Effect,
+    Expression,
+    ForallEffect,
+    FunctionTerm,
+    Literal,
+    Number,
+    Probabilistic,
+    Problem,
+    When,
+)
+from asnets.ppddl.numbers import show_number
+from asnets.ppddl.source import Source
+
+COST_MODES = ("unit", "metric")
+
+
+class CostModel:
+    """Computes the costs of the ground actions of each schema."""
+
+    def __init__(self, domain: Domain, problem: Problem, universe: Universe, limits: Limits, mode: str) -> None:
+        if mode not in COST_MODES:
+            raise ConfigError(f"unknown cost mode {mode!r}; expected one of {', '.join(COST_MODES)}")
+        self._domain = domain
+        self._universe = universe
+        self._limits = limits
+        self.mode = mode
+        if mode == "metric":
+            self._quantity, self._sign = _metric(problem)
+            index = universe.object_index
+            self._values = {
+                (value.function.name, *(index[term] for term in value.function.terms)): value.value
+                for value in problem.values
+            }
+
+    def costs(self, action: Action, arguments: Ints, scope: Scope) -> Floats:
+        """The costs of the ground actions of a schema.
+
+        Raises:
+            InputError: In metric mode, if a cost is not positive or depends on more than the action.
+        """
+        if self.mode == "unit":
+            return np.ones(len(arguments))
+        totals = [Fraction(0)] * len(arguments)
+        self._add(action, action.effect, arguments, scope, np.arange(len(arguments), dtype=np.int64), totals)
+        for row, total in enumerate(totals):
+            if total <= 0:
+                names = (self._universe.objects[index] for index in arguments[row])
+                shown = f"({' '.join((action.name, *names))})"
+                kind = "a zero cost" if total == 0 else "a positive reward" if self._sign < 0 else "a negative cost"
+                raise self._error(
+                    f"the action {shown} has {kind} ({show_number(total)}) under the metric; costs must be positive "
+                    "(use unit costs instead)",
+                    action.at,
+                )
+        return np.array([float(total) for total in totals])
+
+    def _add(
+        self,
+        action: Action,
+        effect: Effect,
+        rows: Ints,
+        scope: Scope,
+        owner: np.ndarray[tuple[int], np.dtype[np.int64]],
+        totals: list[Fraction],
+    ) -> None:
+        match effect:
+            case AndEffect(parts):
+                for part in parts:
+                    self._add(action, part, rows, scope, owner, totals)
+            case ForallEffect(variables, body):
+                if _changes(body):
+                    what = f"the action schema {action.name!r}"
+                    longer, inner, position = expand(rows, scope, variables, self._universe, self._limits, what)
+                    self._add(action, body, longer, inner, owner[position], totals)
+            case When(_, body):
+                self._refuse(body, "when")
+            case Probabilistic(outcomes):
+                for _, outcome in outcomes:
+                    self._refuse(outcome, "probabilistic")
+            case Change(increase, quantity, amount) if quantity == self._quantity:
+                sign = self._sign if increase else -self._sign
+                for row, total in zip(rows, owner, strict=True):
+                    totals[total] += sign * self._value(amount, row, scope)
+            case Change() | Literal():
+                pass
+
+    def _refuse(self, effect: Effect, where: str) -> None:
+        for change in _changes(effect):
+            if change.quantity == self._quantity:
+                raise self._error(
+                    f"a change of {change.quantity!r} inside '{where}' cannot be used as a cost of the action "
+                    "(use unit costs instead)",
+                    change.at,
+                    UnsupportedFeatureError,
+                )
+
+    def _value(self, expression: Expression, row: Ints, scope: Scope) -> Fraction:
+        match expression:
+            case Number(value):
+                return value
+            case FunctionTerm(name, terms, at):
+                index = self._universe.object_index
+                arguments = tuple(int(row[scope[term]]) if term in scope else index[term] for term in terms)
+                value_ = self._values.get((name, *arguments))
+                if value_ is None:
+                    shown = " ".join((name, *(self._universe.objects[argument] for argument in arguments)))
+                    raise self._error(f"({shown}) has no value in the initial state", at)
+                return value_
+            case Arithmetic(operator, operands, at):
+                values = [self._value(operand, row, scope) for operand in operands]
+                if operator == "/" and values[1] == 0:
+                    raise self._error("division by zero", at)
+                return _calculate(operator, values)
+
+    def _error(self, message: str, at: int, kind: type[SemanticError | UnsupportedFeatureError] = SemanticError) -> AsnetsError:
+        source = self._domain.source or Source("", self._domain.name)
+        return kind([source.diagnostic(message, at, "semantic" if kind is SemanticError else "unsupported")])
+
+
+def _metric(problem: Problem) -> tuple[str, int]:
+    """The quantity that the metric is about, and +1 if increasing it costs, -1 if decreasing it does."""
+    source = problem.source or Source("", problem.name)
+    if problem.metric is None:
+        message = "costs from the metric were asked for, but the problem has no :metric"
+        raise SemanticError([source.diagnostic(message, problem.at, "semantic")])
+    match problem.metric.maximize, problem.metric.expression:
+        case False, FunctionTerm("total-cost", ()):
+            return "total-cost", 1
+        case True, FunctionTerm("reward", ()):
+            return "reward", -1
+        case False, Arithmetic("-", (FunctionTerm("reward", ()),)):
+            return "reward", -1
+        case True, Arithmetic("-", (FunctionTerm("total-cost", ()),)):
+            return "total-cost", 1
+    raise UnsupportedFeatureError(
+        [
+            source.diagnostic(
+                "expected (:metric minimize (total-cost)) or (:metric maximize (reward)) for costs from the metric",
+                problem.metric.at,
+                "unsupported",
+            )
+        ]
+    )
+
+
+def _changes(effect: Effect) -> list[Change]:
+    match effect:
+        case Change():
+            return [effect]
+        case AndEffect(parts):
+            return [change for part in parts for change in _changes(part)]
+        case ForallEffect(_, body) | When(_, body):
+            return _changes(body)
+        case Probabilistic(outcomes):
+            return [change for _, outcome in outcomes for change in _changes(outcome)]
+        case Literal():
+            return []
+
+
+def _calculate(operator: str, values: list[Fraction]) -> Fraction:
+    match operator:
+        case "+":
+            return sum(values, Fraction(0))
+        case "*":
+            result = Fraction(1)
+            for value in values:
+                result *= value
+            return result
+        case "/":
+            return values[0] / values[1]
+        case _:
+            return -values[0] if len(values) == 1 else values[0] - values[1]

@@ -1,0 +1,94 @@
+"""Rows of bindings and ragged arrays: the vectorised pieces that all of grounding is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from asnets.grounding.limits import Limits
+from asnets.grounding.task import Ints, Lists
+from asnets.grounding.universe import Scope, Universe
+from asnets.ppddl.model import (
+    And,
+    Atom,
+    Condition,
+    Equals,
+    Exists,
+    Forall,
+    Imply,
+    Not,
+    Or,
+    TypedName,
+)
+
+Index = npt.NDArray[np.int64]
+
+
+def project(rows: Ints, columns: Sequence[int]) -> tuple[Ints, Index]:
+    """The distinct rows when only some columns matter (others are 0), and for each row its representative."""
+    kept = np.zeros_like(rows)
+    if columns:
+        kept[:, list(columns)] = rows[:, list(columns)]
+        unique, inverse = np.unique(kept, axis=0, return_inverse=True)
+        return unique, inverse.reshape(-1).astype(np.int64)
+    return kept[: min(1, len(kept))], np.zeros(len(rows), np.int64)
+
+
+def expand(
+    rows: Ints, scope: Scope, variables: Sequence[TypedName], universe: Universe, limits: Limits, what: str
+) -> tuple[Ints, Scope, Index]:
+    """All ways to bind further variables.
+
+    Returns:
+        The longer rows, the scope with the variables, and for each new row the row it came from.
+    """
+    members = [universe.members(variable.type) for variable in variables]
+    count = len(rows)
+    for values in members:
+        count *= len(values)
+    limits.check_entries(count * max(1, rows.shape[1] + len(members)), what)
+    owner = np.arange(len(rows), dtype=np.int64)
+    extended = rows
+    for values in members:
+        owner = np.repeat(owner, len(values))
+        extended = np.column_stack([np.repeat(extended, len(values), axis=0), np.tile(values, len(extended))])
+    extended = extended.reshape(len(owner), rows.shape[1] + len(members))
+    names = [variable.name for variable in variables]
+    return extended, {**scope, **{name: rows.shape[1] + i for i, name in enumerate(names)}}, owner
+
+
+def free_variables(condition: Condition) -> frozenset[str]:
+    """The variables that a condition does not bind itself."""
+    match condition:
+        case Atom(_, terms):
+            return frozenset(term for term in terms if term.startswith("?"))
+        case Equals(left, right):
+            return frozenset(term for term in (left, right) if term.startswith("?"))
+        case Not(body):
+            return free_variables(body)
+        case And(parts) | Or(parts):
+            return frozenset[str]().union(*map(free_variables, parts))
+        case Imply(premise, conclusion):
+            return free_variables(premise) | free_variables(conclusion)
+        case Forall(variables, body) | Exists(variables, body):
+            return free_variables(body) - {variable.name for variable in variables}
+
+
+def group(owner: Index, values: npt.NDArray[np.integer], size: int) -> Lists:
+    """CSR lists from (owner, value) pairs; the order within a list is that of the pairs."""
+    order = np.argsort(owner, kind="stable")
+    counts = np.bincount(owner, minlength=size)
+    offsets = np.zeros(size + 1, np.int32)
+    np.cumsum(counts, out=offsets[1:])
+    return Lists(offsets, np.ascontiguousarray(values[order], np.int32))
+
+
+def take_lists(lists: Lists, indices: npt.NDArray[np.integer]) -> tuple[Index, Ints]:
+    """The values of some lists: for each value, the position in `indices` of its list."""
+    begins = lists.offsets[indices].astype(np.int64)
+    lengths = lists.offsets[indices + 1].astype(np.int64) - begins
+    owner = np.repeat(np.arange(len(indices), dtype=np.int64), lengths)
+    within = np.arange(len(owner), dtype=np.int64) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return owner, lists.values[begins[owner] + within]

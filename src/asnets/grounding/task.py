@@ -1,0 +1,207 @@
+"""The ground task: integer ids and flat arrays.
+
+| name | in the papers | here |
+|---|---|---|
+| proposition | p ∈ P | atom ids 0 … `num_propositions` - 1: atoms that can be both true and false |
+| constant atom | – | atom ids from `num_propositions` on: atoms of slots or the goal whose truth never changes |
+| action | a ∈ A | 0 … `num_actions` - 1, those of a schema next to each other, by schema and then by arguments |
+| literal | – | 2 · proposition for true (or: add), 2 · proposition + 1 for false (or: delete) |
+| condition | pre_a, s⋆ | a conjunction of literals and clauses; a clause is a disjunction of conditions |
+| block | e ∈ eff_a | guard, literals, child blocks, factors; see native/task.hpp |
+
+Lists of lists are in CSR form: list i is `values[offsets[i]:offsets[i + 1]]`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from asnets import _native
+
+Ints = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Lists of numbers in CSR form."""
+
+    offsets: Ints
+    values: Ints
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, index: int) -> Ints:
+        return self.values[self.offsets[index] : self.offsets[index + 1]]
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A lifted atom of a schema.
+
+    Attributes:
+        predicate: Name of the predicate.
+        terms: Parameters and constants by name; variables bound by a quantifier as (type, number), so that atoms
+            that differ only in the names of bound variables are the same slot.
+        sources: Where it occurs: "precondition", "effect", "condition" (of an effect).
+    """
+
+    predicate: str
+    terms: tuple[str | tuple[tuple[str, ...], int], ...]
+    sources: frozenset[str]
+
+    @property
+    def is_set(self) -> bool:
+        """Whether the atom stands under a quantifier, so that it has a set of instances."""
+        return any(not isinstance(term, str) for term in self.terms)
+
+    def __str__(self) -> str:
+        words = (term if isinstance(term, str) else f"?{'|'.join(term[0])}#{term[1]}" for term in self.terms)
+        return f"({' '.join((self.predicate, *words))})"
+
+
+@dataclass(frozen=True)
+class SlotInstances:
+    """The ground instances of one slot for all actions of a schema.
+
+    Attributes:
+        rows: For each action of the schema, the row of `atoms` that is its set of instances. Actions share rows where
+            the slot does not depend on all of their arguments.
+        atoms: Atom ids. A slot that is not a set has exactly one in each row.
+    """
+
+    rows: Ints
+    atoms: Lists
+
+    def of(self, action: int) -> Ints:
+        """The instances for an action, counted within its schema."""
+        return self.atoms[int(self.rows[action])]
+
+
+@dataclass(frozen=True)
+class GroundSchema:
+    """The ground actions of a schema: ids `first_action` … `first_action` + n - 1.
+
+    Attributes:
+        arguments: n × number of parameters, object ids.
+        slots: The lifted atoms, in order of first occurrence: precondition, then effect (conditions before bodies).
+        instances: For each slot.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    first_action: int
+    arguments: Ints
+    slots: tuple[Slot, ...]
+    instances: tuple[SlotInstances, ...]
+
+    @property
+    def num_actions(self) -> int:
+        return len(self.arguments)
+
+
+@dataclass(frozen=True)
+class GroundTask:
+    """A ground SSP.
+
+    Attributes:
+        objects: Names, constants of the domain first.
+        predicates: Names, in the order of the domain.
+        atom_predicate: For each atom, its predicate.
+        atom_arguments: For each atom, its objects.
+        num_propositions: The first so many atoms are propositions, the others constant.
+        initially_true: For each atom; for a constant atom, this is its truth value for ever.
+        in_goal: For each atom, whether it occurs positively in the goal.
+        schemas: One for each action schema of the domain, also those without ground actions.
+        costs: Cost of each action.
+        cost_mode: "unit" or "metric".
+    """
+
+    domain: str
+    problem: str
+    objects: tuple[str, ...]
+    predicates: tuple[str, ...]
+    atom_predicate: Ints
+    atom_arguments: Lists
+    num_propositions: int
+    initially_true: Bools
+    in_goal: Bools
+    schemas: tuple[GroundSchema, ...]
+    costs: Floats
+    cost_mode: str
+    condition_literals: Lists
+    condition_clauses: Lists
+    clause_conditions: Lists
+    block_guard: Ints
+    block_literals: Lists
+    block_children: Lists
+    block_factors: Lists
+    factor_blocks: Lists
+    factor_probability: Floats
+    action_precondition: Ints
+    action_block: Ints
+    goal: int
+
+    @property
+    def num_atoms(self) -> int:
+        return len(self.atom_predicate)
+
+    @property
+    def num_actions(self) -> int:
+        return len(self.action_block)
+
+    @property
+    def goal_is_reachable(self) -> bool:
+        """Whether the goal can hold at all, as far as relaxed reachability tells."""
+        return self.goal != FALSE_CONDITION
+
+    def atom_name(self, atom: int) -> str:
+        names = (self.objects[index] for index in self.atom_arguments[atom])
+        return f"({' '.join((self.predicates[self.atom_predicate[atom]], *names))})"
+
+    def schema_of(self, action: int) -> GroundSchema:
+        return self.schemas[int(np.searchsorted(self._first_actions, action, side="right")) - 1]
+
+    def action_name(self, action: int) -> str:
+        schema = self.schema_of(action)
+        names = (self.objects[index] for index in schema.arguments[action - schema.first_action])
+        return f"({' '.join((schema.name, *names))})"
+
+    @cached_property
+    def _first_actions(self) -> Ints:
+        # Of empty schemas that share a first action, searchsorted(side="right") finds the last: the non-empty one.
+        return np.array([schema.first_action for schema in self.schemas], np.int32)
+
+    @cached_property
+    def native(self) -> _native.Task:
+        """The same arrays in the compiled core, made once; states live there."""
+        lists = (
+            self.condition_literals,
+            self.condition_clauses,
+            self.clause_conditions,
+            self.block_literals,
+            self.block_children,
+            self.block_factors,
+            self.factor_blocks,
+        )
+        return _native.Task(
+            self.num_propositions,
+            [array for item in lists for array in (item.offsets, item.values)],
+            self.factor_probability,
+            self.block_guard,
+            self.action_precondition,
+            self.action_block,
+            self.costs,
+            self.goal,
+            np.flatnonzero(self.initially_true[: self.num_propositions]).astype(np.int32),
+        )
+
+
+TRUE_CONDITION = 0
+FALSE_CONDITION = 1

@@ -1,0 +1,3 @@
+; expect 2:1 parse: ')' without a matching '('; nothing is open here
+)
+(define (domain d))

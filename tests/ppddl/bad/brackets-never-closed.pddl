@@ -1,0 +1,3 @@
+; expect 3:3 parse: '(' is never closed; expected a matching ')'
+(define (domain d)
+  (:predicates (p)

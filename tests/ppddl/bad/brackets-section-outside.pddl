@@ -1,0 +1,3 @@
+; expect 2:1 parse: ':predicates' stands outside of (define …)
+(:predicates (p))
+(define (domain d))

@@ -1,0 +1,9 @@
+; expect 4:11 semantic: the type 'thing' is its own ancestor: thing - thing
+; expect 9:24 parse: the character 'é' (U+00E9) is not allowed outside comments
+(define (domain d)
+  (:types thing box - thing)
+  (:predicates (p) (q ?x - thing))
+  (:action a
+    :parameters (?x - thing)
+    :precondition (q ?x)
+    :effect (not (q café))))
