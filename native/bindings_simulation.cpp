@@ -36,14 +36,15 @@ struct PyTask {
   SuccessorGenerator generator;
 };
 
-std::unique_ptr<PyTask> make_task(std::int32_t num_propositions, const std::vector<IntArray>& lists,
+std::unique_ptr<PyTask> make_task(IntArray proposition_predicate, const std::vector<IntArray>& lists,
                                   DoubleArray factor_probability, IntArray block_guard, IntArray action_precondition,
                                   IntArray action_block, DoubleArray action_cost, std::int32_t goal,
                                   IntArray initial) {
   if (lists.size() != 14) throw std::invalid_argument("expected seven pairs of offsets and values");
   const auto list = [&](std::size_t i) { return Lists{view(lists[2 * i]), view(lists[2 * i + 1])}; };
   TaskArrays arrays;
-  arrays.num_propositions = num_propositions;
+  arrays.num_propositions = static_cast<std::int32_t>(proposition_predicate.size());
+  arrays.proposition_predicate = view(proposition_predicate);
   arrays.condition_literals = list(0);
   arrays.condition_clauses = list(1);
   arrays.clause_conditions = list(2);
@@ -59,7 +60,7 @@ std::unique_ptr<PyTask> make_task(std::int32_t num_propositions, const std::vect
   arrays.goal = goal;
   arrays.initial = view(initial);
   std::vector<IntArray> ints(lists);
-  ints.insert(ints.end(), {block_guard, action_precondition, action_block, initial});
+  ints.insert(ints.end(), {proposition_predicate, block_guard, action_precondition, action_block, initial});
   return std::make_unique<PyTask>(std::move(ints), std::vector<DoubleArray>{factor_probability, action_cost}, arrays);
 }
 
@@ -103,10 +104,10 @@ class PyStates {
 
   std::vector<ActionId> applicable(StateId id) {
     const std::lock_guard lock(mutex_);
-    std::vector<ActionId> actions;
-    task_.generator.applicable(at(id), actions, stack_);
-    std::sort(actions.begin(), actions.end());
-    return actions;
+    task_.generator.applicable(at(id), actions_, stack_);
+    std::vector<ActionId> result(actions_.actions().begin(), actions_.actions().end());
+    std::sort(result.begin(), result.end());
+    return result;
   }
 
   void successors(StateId id, ActionId action, std::vector<StateId>& states, std::vector<double>& probabilities) {
@@ -153,6 +154,7 @@ class PyStates {
   StateTable table_;
   Expander expander_;
   Sampler sampler_;
+  ActionList actions_;
   std::vector<std::int32_t> stack_;
 };
 
@@ -178,10 +180,10 @@ nb::tuple episodes_to_python(const std::vector<Episode>& episodes) {
 
 void bind_simulation(nb::module_& module) {
   nb::class_<PyTask>(module, "Task", "A ground task in the compiled core; safe to use from several threads.")
-      .def(nb::new_(&make_task), nb::arg("num_propositions"), nb::arg("lists"), nb::arg("factor_probability"),
+      .def(nb::new_(&make_task), nb::arg("proposition_predicate"), nb::arg("lists"), nb::arg("factor_probability"),
            nb::arg("block_guard"), nb::arg("action_precondition"), nb::arg("action_block"), nb::arg("action_cost"),
            nb::arg("goal"), nb::arg("initial"),
-           "Takes the arrays of a GroundTask without copying them. `lists` holds pairs of offsets and values: literals "
+           "Takes the arrays of a GroundTask without copying them: the predicate of each proposition; `lists` holds pairs of offsets and values: literals "
            "and clauses of conditions, conditions of clauses, literals, children and factors of blocks, outcomes of "
            "factors.")
       .def_prop_ro("num_propositions", [](const PyTask& self) { return self.task.num_propositions(); })

@@ -152,7 +152,7 @@ class RandomWalker {
         episode.ending = Ending::kInterrupted;
         return episode;
       }
-      const ActionId action = actions_[random.below(actions_.size())];
+      const ActionId action = actions_.actions()[random.below(actions_.actions().size())];
       observe(state_, action);
       episode.cost += task_.cost(action);
       sampler_.step(state_.data(), action, random);
@@ -166,7 +166,7 @@ class RandomWalker {
   const SuccessorGenerator& generator_;
   Sampler sampler_;
   std::vector<Word> state_;
-  std::vector<ActionId> actions_;
+  ActionList actions_;
   std::vector<std::int32_t> stack_;
 };
 

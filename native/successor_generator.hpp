@@ -1,17 +1,42 @@
 // Applicable actions by a tree over precondition literals, without a scan over all actions.
 //
-// Each action is filed under the rarest of its literals, then within that group under the rarest of what is left, and
-// so on; literals that a whole group shares are tested once, as gates. At the root, positive literals are found from
-// the true propositions of the state, so that the cost follows what is true and nearly applicable. Like the successor
-// generators of Fast Downward [helmert2006fast, section 5.3.1], but over sparse sets of literals rather than variables.
+// Each action is filed under the literal of its precondition that is least often true, then within that group under
+// the least often true of what is left, and so on; literals that a whole group shares are tested once, as gates. At the
+// root, positive literals are found from the true propositions of the state, so that the cost follows what is true and
+// nearly applicable. How often a literal is true is guessed from its predicate: the share of the predicate's
+// propositions that are true initially (a vehicle is in one of many places, but many places have a spare).
+// Like the successor generators of Fast Downward [helmert2006fast, section 5.3.1], but over sparse sets of literals.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "task.hpp"
 
 namespace asnets {
+
+// A list of actions whose memory is kept from state to state.
+class ActionList {
+ public:
+  std::span<const ActionId> actions() const { return {storage_.data(), count_}; }
+  bool empty() const { return count_ == 0; }
+  void clear() { count_ = 0; }
+  // Makes room for so many actions; without it, `put` must not be called.
+  void reserve(std::size_t capacity) {
+    if (storage_.size() < capacity) storage_.resize(capacity);
+  }
+  // Appends the action if it is wanted, without a branch.
+  void put(ActionId action, bool wanted) {
+    storage_[count_] = action;
+    count_ += wanted;
+  }
+
+ private:
+  std::vector<ActionId> storage_;
+  std::size_t count_ = 0;
+};
 
 class SuccessorGenerator {
  public:
@@ -19,12 +44,18 @@ class SuccessorGenerator {
 
   // Fills `actions` with the applicable actions, in an order that depends on the state alone.
   // `stack` is scratch space, so that one generator serves several threads.
-  void applicable(const Word* state, std::vector<ActionId>& actions, std::vector<std::int32_t>& stack) const;
+  void applicable(const Word* state, ActionList& actions, std::vector<std::int32_t>& stack) const;
 
  private:
   struct Range {
     std::int32_t begin = 0;
     std::int32_t end = 0;
+  };
+  struct Test {
+    std::uint32_t word = 0;
+    std::uint32_t shift = 0;
+
+    Word bit(const Word* state) const { return state[word] >> shift; }
   };
   struct Node {
     Range gates;     // Into literals_.
@@ -35,23 +66,33 @@ class SuccessorGenerator {
     Literal literal;
     std::int32_t node;
   };
+  // An action with what remains to be tested. Most have few literals left; testing these all at once costs less than
+  // the mispredicted branches of testing them one by one. Tests in excess repeat a literal of the precondition.
   struct Entry {
-    ActionId action;
-    bool has_clauses;
-    Range literals;  // Still to be tested, into literals_.
+    ActionId action = 0;
+    bool more = false;                     // Further literals or clauses: test the whole precondition.
+    std::array<std::uint8_t, 3> wanted{};  // The value that each test wants.
+    std::array<Test, 3> tests;
+  };
+  // What is filed under a proposition at the root: a lone action or a node.
+  struct Key {
+    std::int32_t entry = -1;
+    std::int32_t node = -1;
   };
   struct Group;
 
-  void build(Group root);
-  Entry make_entry(ActionId action, const std::vector<Literal>& literals);
+  void build(Group root, const std::vector<double>& truth);
+  Entry make_entry(ActionId action, const std::vector<Literal>& literals) const;
+  bool passes(const Entry& entry, const Word* state) const;
 
   const Task& task_;
   std::vector<Node> nodes_;
   std::vector<Child> children_;
   std::vector<Entry> entries_;
   std::vector<Literal> literals_;
-  std::vector<Word> key_mask_;               // Propositions under which actions are filed at the root.
-  std::vector<std::int32_t> node_of_key_;    // For each of them, its node.
+  std::vector<ActionId> unconditional_;
+  std::vector<Word> key_mask_;  // Propositions under which actions are filed at the root.
+  std::vector<Key> keys_;       // For each proposition.
 };
 
 }  // namespace asnets

@@ -1,6 +1,7 @@
 #include "task.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -49,6 +50,10 @@ void Task::validate() const {
       arrays_.clause_conditions.offsets.empty() || arrays_.factor_blocks.offsets.empty()) {
     throw std::invalid_argument("task arrays: empty offsets");
   }
+  if (arrays_.proposition_predicate.size() != num_propositions()) {
+    throw std::invalid_argument("task arrays: lengths differ");
+  }
+  check_range(arrays_.proposition_predicate, std::numeric_limits<std::int32_t>::max(), "predicates");
   const std::size_t literals = 2 * num_propositions();
   const std::size_t conditions = arrays_.condition_literals.size();
   const std::size_t clauses = arrays_.clause_conditions.size();

@@ -43,6 +43,7 @@ struct Lists {
 // The arrays of a task; whoever fills this in keeps them alive.
 struct TaskArrays {
   std::int32_t num_propositions = 0;
+  std::span<const std::int32_t> proposition_predicate;
   Lists condition_literals;
   Lists condition_clauses;
   Lists clause_conditions;

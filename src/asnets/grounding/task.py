@@ -191,7 +191,7 @@ class GroundTask:
             self.factor_blocks,
         )
         return _native.Task(
-            self.num_propositions,
+            self.atom_predicate[: self.num_propositions],
             [array for item in lists for array in (item.offsets, item.values)],
             self.factor_probability,
             self.block_guard,

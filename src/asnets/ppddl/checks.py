@@ -6,6 +6,7 @@ is reported, but nothing twice: what is declared in a section that could not be 
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -45,7 +46,7 @@ from asnets.ppddl.model import (
     is_variable,
 )
 from asnets.ppddl.numbers import show_number
-from asnets.ppddl.source import Source
+from asnets.ppddl.source import Report, Source
 from asnets.ppddl.types import Hierarchy
 
 _MAX_SUGGESTIONS = 50
@@ -121,7 +122,7 @@ class _Checks:
     def __init__(self, domain: Domain, broken: frozenset[str], source: Source | None) -> None:
         self._domain = domain
         self._source = source or Source("")
-        self.diagnostics: list[Diagnostic] = []
+        self._report = Report(self._source)
         self._hierarchy = Hierarchy(domain)
         self._cycles = self._hierarchy.cycles()
         self._broken = broken | {":types"} if self._cycles else broken
@@ -132,8 +133,12 @@ class _Checks:
         self._undeclared_variables: dict[tuple[str, str], _Undeclared] = {}
         self._suggestions_left = _MAX_SUGGESTIONS
 
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        return self._report.diagnostics
+
     def report(self, message: str, at: int, kind: DiagnosticKind = "semantic") -> None:
-        self.diagnostics.append(self._source.diagnostic(message, at, kind))
+        self._report.add(message, at, kind)
 
     def _note_undeclared(self, what: str, name: str, at: int, known: Iterable[str]) -> None:
         names = self._undeclared_variables if what == "variable" else self._undeclared
@@ -154,9 +159,11 @@ class _Checks:
         return f"; did you mean {close[0]!r}?" if close else ""
 
     def _name_at(self, at: int) -> int:
-        """The place of the name in an atom or a signature."""
+        """The place of the name in an atom, a signature or an action."""
         tokens = self._source.tokens
-        return at + 1 if 0 <= at < len(tokens) and tokens[at] == "(" else at
+        if not 0 <= at < len(tokens) - 1 or tokens[at] != "(":
+            return at
+        return at + 2 if tokens[at + 1] == ":action" else at + 1
 
     # --- declarations
 
@@ -187,7 +194,7 @@ class _Checks:
         for action in domain.actions:
             self.unique(action.parameters, "parameter", f" of the action {action.name!r}")
             self._check_types(action.parameters)
-            scope = {parameter.name: parameter.type for parameter in action.parameters}
+            scope = ChainMap({parameter.name: parameter.type for parameter in action.parameters})
             self._condition(action.precondition, scope)
             self._effect(action.effect, scope)
             self._report_undeclared(self._undeclared_variables)
@@ -212,20 +219,24 @@ class _Checks:
             if item.type_at in checked and item.type_at >= 0:
                 continue
             checked.add(item.type_at)
+            places: dict[str, int] = {}
             for name in item.type:
                 if name not in self._hierarchy:
-                    self._note_undeclared("type", name, self._find(name, item.type_at), self._hierarchy.names)
+                    places = places or self._places(item)
+                    self._note_undeclared("type", name, places.get(name, item.type_at), self._hierarchy)
 
-    def _find(self, token: str, start: int) -> int:
-        """The next place of a token."""
-        try:
-            return self._source.tokens.index(token, start) if start >= 0 else start
-        except ValueError:
-            return start
+    def _places(self, item: TypedName) -> dict[str, int]:
+        """Where the names of an item's type stand; for an `(either …)`, they are the tokens up to the parenthesis."""
+        places: dict[str, int] = {}
+        if item.type_at >= 0 and len(item.type) > 1:
+            tokens = self._source.tokens
+            for at in range(item.type_at + 2, tokens.index(")", item.type_at)):
+                places.setdefault(tokens[at], at)
+        return places
 
     # --- conditions and effects
 
-    def _condition(self, condition: Condition, scope: dict[str, Type]) -> None:
+    def _condition(self, condition: Condition, scope: ChainMap[str, Type]) -> None:
         match condition:
             case Atom():
                 self._atom(condition, scope)
@@ -243,7 +254,7 @@ class _Checks:
             case Forall(variables, body) | Exists(variables, body):
                 self._condition(body, self._extended(scope, variables))
 
-    def _effect(self, effect: Effect, scope: dict[str, Type]) -> None:
+    def _effect(self, effect: Effect, scope: ChainMap[str, Type]) -> None:
         match effect:
             case Literal(atom):
                 self._atom(atom, scope)
@@ -261,13 +272,13 @@ class _Checks:
             case Change(_, quantity, amount):
                 self._amount(amount, scope, quantity)
 
-    def _extended(self, scope: dict[str, Type], variables: Sequence[TypedName]) -> dict[str, Type]:
+    def _extended(self, scope: ChainMap[str, Type], variables: Sequence[TypedName]) -> ChainMap[str, Type]:
         self.unique(variables, "quantified variable")
         self._check_types(variables)
         for variable in variables:
             if variable.name in scope:
                 self.report(f"the variable {variable.name!r} shadows one of the same name outside", variable.at)
-        return scope | {variable.name: variable.type for variable in variables}
+        return scope.new_child({variable.name: variable.type for variable in variables})
 
     def _atom(self, atom: Atom, scope: Mapping[str, Type]) -> None:
         predicate = self._predicates.get(atom.predicate)
@@ -338,7 +349,7 @@ class _Checks:
         self._facts(problem.init)
         self._facts(problem.negated_init)
         self._values(problem.values)
-        self._condition(problem.goal, {})
+        self._condition(problem.goal, ChainMap())
         if problem.metric is not None:
             self._metric(problem.metric.expression)
         self._report_undeclared(self._undeclared_variables)
@@ -358,10 +369,10 @@ class _Checks:
                 right.add((fact.predicate, types))
 
     def _is_right(self, fact: Atom) -> bool:
-        before = len(self.diagnostics)
+        before = self._report.count
         predicate_known = fact.predicate in self._predicates or ":predicates" in self._broken
         self._atom(fact, {})
-        return predicate_known and len(self.diagnostics) == before
+        return predicate_known and self._report.count == before
 
     def _values(self, values: Sequence[FunctionValue]) -> None:
         given: dict[tuple[str, ...], FunctionValue] = {}

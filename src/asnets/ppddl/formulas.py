@@ -28,7 +28,7 @@ from asnets.ppddl.model import (
     When,
 )
 from asnets.ppddl.numbers import MAX_DIGITS, is_too_long, show_number
-from asnets.ppddl.syntax import SkipError, Syntax, T
+from asnets.ppddl.syntax import RESERVED, SkipError, Syntax, T
 
 QUANTITIES = ("reward", "total-cost")
 _NUMERIC_TESTS = frozenset(["<", ">", "<=", ">="])
@@ -104,6 +104,8 @@ class FormulaParser(Syntax):
             self.unsupported(f"the trajectory constraint '{head}'", node)
         if self.reader.is_list(parts[0]):
             self.fail(f"expected a predicate or a connective, found {self.reader.show(parts[0])!r}", parts[0])
+        if head in RESERVED:
+            self.fail(f"'{head}' is not allowed in a condition", node)
         return self.atom(node)
 
     def atom(self, node: int) -> Atom:
@@ -136,6 +138,8 @@ class FormulaParser(Syntax):
                 return AndEffect(self.each(self.effect, rest), node)
             case "not":
                 (body,) = self._exactly(node, rest, "one atom")
+                if self.reader.is_list(body) and self.tokens[body + 1] in RESERVED:
+                    self.fail(f"'not' takes one atom in an effect, found {self.reader.show(body)!r}", body)
                 return Literal(self.atom(body), False, node)
             case "forall":
                 first, second = self._exactly(node, rest, "a list of variables and an effect", 2)
@@ -152,7 +156,7 @@ class FormulaParser(Syntax):
                 self.unsupported("the non-deterministic effect 'oneof' (no probabilities)", node)
         if head in _NUMERIC_UPDATES:
             self.unsupported(f"the numeric effect '{head}'", node)
-        if head in ("or", "imply", "exists"):
+        if head in RESERVED:
             self.fail(f"'{head}' is not allowed in an effect", node)
         if self.reader.is_list(parts[0]):
             self.fail(f"expected an atom or a connective, found {self.reader.show(parts[0])!r}", parts[0])
@@ -186,12 +190,12 @@ class FormulaParser(Syntax):
             position += 2
         if total > 1:
             shown = show_number(total)
-            shown = shown if len(shown) < 30 else f"about {float(total):g}"
-            self.report(f"the probabilities sum to {shown}, which is over 1", node, "semantic")
+            over = f"{shown}, which is over 1" if len(shown) < 30 else f"more than 1 (by about {float(total - 1):.2g})"
+            self.report(f"the probabilities sum to {over}", node, "semantic")
         return Probabilistic(tuple(outcomes), node)
 
     def _probability(self, node: int) -> Fraction:
-        probability = self.number(node, "a probability")
+        probability = self.number(node, "a probability such as 0.25 or 1/4")
         if not 0 <= probability <= 1:
             self.fail(f"the probability {self.tokens[node]} is not between 0 and 1", node, "semantic")
         return probability

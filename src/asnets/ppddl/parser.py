@@ -30,16 +30,22 @@ from asnets.ppddl.model import (
     TypeDeclaration,
     TypedName,
 )
-from asnets.ppddl.reader import Reader
+from asnets.ppddl.reader import SECTIONS, Reader
 from asnets.ppddl.source import Source
 from asnets.ppddl.syntax import RESERVED, SkipError
 
+_DOMAIN_SECTIONS = frozenset([":types", ":constants", ":predicates", ":functions", ":action"])
 _FIELDS = {
     ":parameters": "a list of variables",
     ":precondition": "a condition",
     ":effect": "an effect",
 }
-_FIELDS_SHOWN = ":parameters, :precondition or :effect"
+_UNSUPPORTED_FIELDS = {
+    ":vars": "':vars' in an action",
+    ":observe": "a sensing action",
+    ":duration": "a durative action",
+    ":condition": "a durative action",
+}
 KNOWN_REQUIREMENTS = frozenset(
     {
         ":strips",
@@ -135,9 +141,13 @@ def parse_source(source: Source) -> Document:
         return Document(source, diagnostics=tuple(reader.diagnostics), incomplete=True)
     parser = _DefinitionParser(reader)
     definitions = reader.top_level()
-    parser.each(parser.definition, definitions)
     if not definitions:
-        parser.report("expected (define (domain …) …) or (define (problem …) …); the file is empty", 0)
+        message = "expected (define (domain …) …) or (define (problem …) …); the file is empty"
+        return Document(source, diagnostics=(source.diagnostic(message, 0),), incomplete=True)
+    for position, node in enumerate(definitions):
+        # Of several words in a row, only the first is reported.
+        if reader.is_list(node) or position == 0 or reader.is_list(definitions[position - 1]):
+            parser.attempt(parser.definition, node)
     return Document(
         source,
         tuple(parser.domains),
@@ -221,6 +231,10 @@ class _DefinitionParser(FormulaParser):
         close = get_close_matches(keyword[:40], known, n=1)
         if self.reader.is_bad(parts[0]):
             close = known
+        if keyword in SECTIONS:
+            home, other = ("domain", "problem") if keyword in _DOMAIN_SECTIONS else ("problem", "domain")
+            self.report(f"the section {keyword!r} belongs in a {home}, not in a {other}", parts[0])
+            return set()
         hint = f"did you mean {close[0]}?" if close else f"expected one of {', '.join(known)}"
         self.report(f"unknown section {keyword!r}; {hint}", parts[0])
         return set(close)
@@ -291,6 +305,8 @@ class _DefinitionParser(FormulaParser):
         parts = self.reader.children(node)
         if not parts:
             self.fail("expected a predicate, found '()'", node)
+        if self.tokens[parts[0]] == "=":
+            self.fail("'=' is the built-in equality and is not declared", parts[0])
         return Predicate(self.name(parts[0], "a predicate"), self.parameters(parts[1:]), node)
 
     def _functions(self, parts: list[int]) -> list[Function]:
@@ -317,28 +333,26 @@ class _DefinitionParser(FormulaParser):
             self.fail("expected the name of the action after ':action'", section)
         named = not self.tokens[parts[0]].startswith(":")
         name = self.attempt(lambda node: self.name(node, "the name of the action"), parts[0])
-        fields = self._fields(parts[1:] if named else parts)
+        fields, unclear = self._fields(parts[1:] if named else parts)
         # All parts are read before giving up on the action, so that all of their mistakes are reported.
         parameters = self.attempt(self.variables, fields[":parameters"]) if ":parameters" in fields else ()
         precondition = self.lenient_condition(fields[":precondition"]) if ":precondition" in fields else TRUE
         effect = self.lenient_effect(fields[":effect"]) if ":effect" in fields else NOTHING
-        if name is None or parameters is None:
+        if name is None or parameters is None or unclear:
             raise SkipError
         return Action(name, parameters, precondition, effect, section)
 
-    def _fields(self, parts: list[int]) -> dict[str, int]:
-        """The nodes of an action's parts."""
+    def _fields(self, parts: list[int]) -> tuple[dict[str, int], bool]:
+        """The nodes of an action's parts, and whether there may be parameters besides those in them."""
         fields: dict[str, int] = {}
+        unclear = False
         position = 0
         while position < len(parts):
             node = parts[position]
             keyword = self.tokens[node]
             position += 1
             if keyword not in _FIELDS:
-                if keyword == ":vars":
-                    self.attempt(lambda node: self.unsupported("':vars' in an action", node), node)
-                else:
-                    self.report(f"expected {_FIELDS_SHOWN}, found {self.reader.show(node)!r}", node)
+                unclear |= self._unknown_field(node)
                 # What follows up to the next keyword belongs to it.
                 while position < len(parts) and not self.tokens[parts[position]].startswith(":"):
                     position += 1
@@ -350,7 +364,20 @@ class _DefinitionParser(FormulaParser):
             else:
                 fields[keyword] = parts[position]
                 position += 1
-        return fields
+        return fields, unclear
+
+    def _unknown_field(self, node: int) -> bool:
+        """Reports what is no part of an action; returns whether it may declare parameters."""
+        keyword = self.tokens[node]
+        if keyword in _UNSUPPORTED_FIELDS:
+            self.attempt(lambda node: self.unsupported(_UNSUPPORTED_FIELDS[keyword], node), node)
+            return keyword == ":vars"
+        close = get_close_matches(keyword[:40], _FIELDS, n=1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        if self.reader.is_list(node):
+            hint = "; several conditions or effects are joined by (and …)"
+        self.report(f"expected :parameters, :precondition or :effect, found {self.reader.show(node)!r}{hint}", node)
+        return close == [":parameters"] or self.reader.is_bad(node)
 
     # --- problems
 
@@ -384,6 +411,7 @@ class _DefinitionParser(FormulaParser):
         broken = self.broken_sections[node]
         if not domain and ":domain" not in broken:
             self.report("the problem does not say which domain it belongs to; expected (:domain NAME)", node)
+            self.broken_sections[node] |= {":domain"}
         if not goal and ":goal" not in broken:
             self.report("the problem has no goal; expected (:goal …)", node)
         return Problem(
@@ -408,7 +436,8 @@ class _DefinitionParser(FormulaParser):
 
     def _single(self, section: int, parts: list[int], what: str) -> int:
         if len(parts) != 1:
-            self.fail(f"{self.tokens[section + 1]} takes {what}, found {show_parts(len(parts))}", section)
+            hint = "; several conditions are joined by (and …)" if parts and what == "one condition" else ""
+            self.fail(f"{self.tokens[section + 1]} takes {what}, found {show_parts(len(parts))}{hint}", section)
         return parts[0]
 
     def _init(self, nodes: list[int], facts: list[Atom], negated: list[Atom], values: list[FunctionValue]) -> None:
@@ -451,6 +480,8 @@ class _DefinitionParser(FormulaParser):
                 self.fail(f"'not' takes one atom, found {show_parts(len(parts) - 1)}", node)
             negated.append(self.atom(parts[1]))
             return None
+        if head in RESERVED:
+            self.fail(f"'{head}' is not allowed in :init, which is a list of facts", node)
         return self.atom(node)
 
     def _metric(self, section: int, parts: list[int]) -> Metric:

@@ -5,6 +5,7 @@ A node is the index of a token: of an opening parenthesis for a list, of the tok
 
 from __future__ import annotations
 
+import unicodedata
 from array import array
 from collections.abc import Iterator
 
@@ -122,8 +123,11 @@ class Reader:
             self._refuse(f"{keyword!r} stands outside of (define …)", section)
 
     def _refuse(self, message: str, node: int) -> None:
-        self.diagnostics.append(self.source.diagnostic(message, node))
         self.walkable = False
+        offsets = self.source.illegal_offsets
+        # A parenthesis of another script has been reported, and the others do not match because of it.
+        if not any(unicodedata.category(self.source.text[offset]) in ("Ps", "Pe") for offset in offsets):
+            self.diagnostics.append(self.source.diagnostic(message, node))
 
     def top_level(self) -> list[int]:
         return list(self._walk(0, len(self.tokens)))

@@ -29,6 +29,7 @@ _LONG_WORD = re.compile(r"[^\s'\"]{61,}")
 # Stands for each illegal character, so that it is part of a token and not a separator.
 _PLACEHOLDER = "\0"
 _WINDOW = 100
+_MAX_KEPT = 10_000
 
 
 class Source:
@@ -93,6 +94,37 @@ class Source:
         indent = "".join("\t" if c == "\t" else " " for c in printable[: column - low])
         excerpt = f"    {lead}{printable}{tail}\n    {' ' * len(lead)}{indent}^"
         return Diagnostic(self.path, line + 1, column + 1, _shorten_words(message), excerpt, kind)
+
+
+class Report:
+    """The mistakes of a source: so many in full that nobody misses one, of a file that is wrong throughout the first.
+
+    Attributes:
+        count: How many mistakes there were.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.count = 0
+        self._source = source
+        self._kept: list[Diagnostic] = []
+        self._omitted_at = -1
+
+    def add(self, message: str, token: int, kind: DiagnosticKind) -> None:
+        """Records a mistake at a token."""
+        self.count += 1
+        if len(self._kept) < _MAX_KEPT:
+            self._kept.append(self._source.diagnostic(message, token, kind))
+        elif self._omitted_at < 0:
+            self._omitted_at = token
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """The mistakes; in place of those that were too many, one that says how many."""
+        omitted = self.count - len(self._kept)
+        if not omitted:
+            return list(self._kept)
+        message = f"{omitted} more mistakes, of which this is the first, are not listed"
+        return [*self._kept, self._source.diagnostic(message, self._omitted_at, self._kept[-1].kind)]
 
 
 def _shorten_words(message: str) -> str:

@@ -11,6 +11,7 @@ from asnets.errors import Diagnostic, DiagnosticKind
 from asnets.ppddl.model import OBJECT, Arithmetic, Expression, FunctionTerm, Number, Type, TypedName
 from asnets.ppddl.numbers import MAX_DIGITS, is_too_long
 from asnets.ppddl.reader import Reader
+from asnets.ppddl.source import Report
 
 T = TypeVar("T")
 
@@ -57,15 +58,19 @@ class Syntax:
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self.tokens = reader.tokens
-        self.diagnostics: list[Diagnostic] = []
         self.mistakes = 0
+        self._report = Report(reader.source)
 
     # --- reporting
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        return self._report.diagnostics
 
     def report(self, message: str, node: int, kind: DiagnosticKind = "parse") -> None:
         self.mistakes += 1
         if not self.reader.is_bad(node):
-            self.diagnostics.append(self.reader.source.diagnostic(message, node, kind))
+            self._report.add(message, node, kind)
 
     def fail(self, message: str, node: int, kind: DiagnosticKind = "parse") -> NoReturn:
         self.report(message, node, kind)
@@ -117,7 +122,11 @@ class Syntax:
     def variable(self, node: int) -> str:
         token = self.tokens[node]
         if not token.startswith("?") or self.reader.is_bad(node):
-            self.fail(f"expected a variable such as ?x, found {self.reader.show(node)!r}", node)
+            before = self.tokens[node - 1]
+            hint = (
+                f"; is a blank missing before the '-' of {before!r}?" if before[:1] == "?" and before[-1] == "-" else ""
+            )
+            self.fail(f"expected a variable such as ?x, found {self.reader.show(node)!r}{hint}", node)
         return token
 
     def term(self, node: int) -> str:
@@ -135,7 +144,7 @@ class Syntax:
         # The text is measured before it is converted, which takes quadratic time, and the value after it.
         value = Fraction(numerator) / int(denominator or 1) if len(token) <= 4 * MAX_DIGITS else None
         if value is None or is_too_long(value):
-            self.fail(f"{what} may have at most {MAX_DIGITS} digits", node, "unsupported")
+            self.fail(f"a number of more than {MAX_DIGITS} digits is not supported", node, "unsupported")
         return value
 
     def is_number(self, node: int) -> bool:
@@ -145,6 +154,9 @@ class Syntax:
 
     def typed_list(self, nodes: list[int], item: Callable[[int], str]) -> tuple[TypedName, ...]:
         """`a b - t c - (either t u) d`: names with their types; those without mistakes."""
+        for node in nodes:
+            if self.reader.is_bad(node):
+                self.fail("expected a name", node)  # It may have been meant as '-', so that the rest is unclear.
         result: list[TypedName] = []
         pending: list[int] = []
         position = 0

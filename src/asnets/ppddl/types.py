@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
 
 from asnets.ppddl.model import OBJECT, Domain, Type, TypedName
 
@@ -27,7 +29,11 @@ class Hierarchy:
     @property
     def names(self) -> list[str]:
         """All types, `object` first, then in the order of the domain."""
-        return [OBJECT, *self._parent]
+        return list(self)
+
+    def __iter__(self) -> Iterator[str]:
+        yield OBJECT
+        yield from self._parent
 
     def __contains__(self, name: str) -> bool:
         return name == OBJECT or name in self._parent
@@ -57,18 +63,21 @@ class Hierarchy:
             found.add(name)
         return frozenset(found)
 
-    def is_below(self, name: str, other: str) -> bool:
-        """Whether `name` is `other` or has it as an ancestor."""
-        if name == other or other == OBJECT:
-            return True
-        if name not in self._spans or other not in self._spans:
-            return False
-        first, last = self._spans[other]
-        return first <= self._spans[name][0] <= last
-
     def is_subtype(self, narrow: Type, wide: Type) -> bool:
         """Whether every alternative of `narrow` lies below some alternative of `wide`."""
-        return all(any(self.is_below(name, other) for other in wide) for name in narrow)
+        if narrow == wide or OBJECT in wide:
+            return True
+        # Spans are disjoint or nested: of those that start before a type's number, the outermost ends last.
+        spans = sorted(self._spans[name] for name in wide if name in self._spans)
+        starts = [first for first, _ in spans]
+        ends = list(accumulate((last for _, last in spans), max))
+        for name in narrow:
+            number = self._spans[name][0] if name in self._spans else -1
+            position = bisect_right(starts, number)
+            covered = position > 0 and ends[position - 1] >= number
+            if not covered and name not in wide:
+                return False
+        return True
 
     def members(self, type_: Type, objects: Iterable[TypedName]) -> list[int]:
         """The indices of the objects of a type."""

@@ -1,7 +1,6 @@
-; expect 4:11 semantic: the type 'thing' is its own ancestor: thing - thing
-; expect 8:28 parse: cannot read '0,5'; expected a name, a variable or a number
+; expect 7:28 parse: cannot read '0,5'; expected a name, a variable or a number
 (define (domain d)
-  (:types thing box - thing)
+  (:types box - thing)
   (:predicates (p) (q ?x - thing))
   (:action a
     :parameters (?x - thing)

@@ -1,6 +1,5 @@
-; expect 5:15 parse: the character '–' (U+2013) is not allowed outside comments
-; expect 6:22 parse: the character '–' (U+2013) is not allowed outside comments
-; expect 6:24 parse: expected a variable such as ?x, found 'box'
+; expect 4:15 parse: the character '–' (U+2013) is not allowed outside comments
+; expect 5:22 parse: the character '–' (U+2013) is not allowed outside comments
 (define (domain d)
   (:types box – object)
   (:predicates (p ?x – box)))

@@ -1,0 +1,44 @@
+"""The `asnets` command."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from asnets.cli.check import check
+from asnets.cli.generate import generate
+from asnets.cli.inspect import inspect
+from asnets.cli.running import reporting
+from asnets.cli.simulate import simulate
+
+app = typer.Typer(
+    name="asnets",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 success, 2 wrong use, 3 bad input, 4 a limit was reached, 70 a bug of ours, 130 interrupted.",
+)
+for command in (check, inspect, generate, simulate):
+    app.command()(reporting(command))
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        print(f"asnets {version('asnets')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Action Schema Networks: generalised policies for probabilistic planning in PPDDL."""
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    app()

@@ -1,0 +1,140 @@
+"""What all commands share: exit codes, error messages, loading a task, progress."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Annotated, Any, ParamSpec, TypeVar
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from asnets.errors import AsnetsError, ConfigError, InputError, LimitError
+from asnets.grounding import GroundTask, Limits, ground
+from asnets.ppddl import Domain, Problem, load_task
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+DomainArgument = Annotated[
+    str, typer.Argument(metavar="DOMAIN", help="Domain file, or a file that holds both domain and problem.")
+]
+ProblemArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[PROBLEM]", help="Problem file, or FILE:NAME if it holds several. Left out if DOMAIN holds both."
+    ),
+]
+CostsOption = Annotated[
+    str, typer.Option("--costs", metavar="unit|metric", help="Cost of an action: 1, or from the problem's :metric.")
+]
+MaxActionsOption = Annotated[
+    int, typer.Option("--max-actions", min=1, help="Stop with an error at this many ground actions.")
+]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of all random choices; recorded in the output.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+
+
+class ExitCode(IntEnum):
+    """Exit codes of all commands; 2 is a wrong use of the command line."""
+
+    OK = 0
+    INPUT = 3
+    LIMIT = 4
+    INTERNAL = 70
+    INTERRUPTED = 130
+
+
+def reporting(command: Callable[P, R]) -> Callable[P, R]:
+    """Turns errors of a command into a message and an exit code."""
+
+    @functools.wraps(command)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return command(*args, **kwargs)
+        except AsnetsError as error:
+            print(_message(error), file=sys.stderr)
+            raise typer.Exit(ExitCode.LIMIT if isinstance(error, LimitError) else ExitCode.INPUT) from None
+        except KeyboardInterrupt:
+            print("interrupted", file=sys.stderr)
+            raise typer.Exit(ExitCode.INTERRUPTED) from None
+        except MemoryError:
+            print("error: out of memory", file=sys.stderr)
+            raise typer.Exit(ExitCode.LIMIT) from None
+        except BrokenPipeError:
+            # The reader of our output has gone; it has seen what it wanted.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(ExitCode.OK) from None
+        except (typer.Exit, typer.Abort, typer.BadParameter):
+            raise
+        except Exception as error:
+            if os.environ.get("ASNETS_TRACEBACK"):
+                raise
+            print(f"internal error: {type(error).__name__}: {error}", file=sys.stderr)
+            print("This is a bug. Set ASNETS_TRACEBACK=1 to see where it happened, and report it.", file=sys.stderr)
+            raise typer.Exit(ExitCode.INTERNAL) from None
+
+    return wrapper
+
+
+def _message(error: AsnetsError) -> str:
+    if not isinstance(error, InputError):
+        return f"error: {error}"
+    count = len(error.diagnostics)
+    return f"{error}\n{count} error{'' if count == 1 else 's'}"
+
+
+@dataclass(frozen=True)
+class LoadedTask:
+    """A task with the time it took, in seconds."""
+
+    domain: Domain
+    problem: Problem
+    task: GroundTask
+    seconds: dict[str, float]
+
+
+def load(domain: str, problem: str | None, costs: str, max_actions: int) -> LoadedTask:
+    """Reads, grounds and hands to the compiled core."""
+    start = time.perf_counter()
+    lifted = load_task(domain, problem)
+    parsed = time.perf_counter()
+    task = ground(*lifted, costs=costs, limits=Limits(max_actions=max_actions))
+    grounded = time.perf_counter()
+    _ = task.native
+    ready = time.perf_counter()
+    seconds = {"parse": parsed - start, "ground": grounded - parsed, "native": ready - grounded}
+    return LoadedTask(*lifted, task, seconds)
+
+
+@contextmanager
+def progress_bar(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
+    """A bar on the terminal; nothing where standard error is not a terminal."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[figures]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(what, total=total, figures="")
+        yield lambda done, figures: bar.update(task, completed=done, figures=figures)
+
+
+def print_json(value: dict[str, Any]) -> None:
+    print(json.dumps(value, indent=2, allow_nan=False))
+
+
+def require(condition: bool, message: str) -> None:
+    if not condition:
+        raise ConfigError(message)

@@ -1,0 +1,174 @@
+"""Running episodes and what came of them."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from asnets import _native
+from asnets.errors import ConfigError
+from asnets.grounding import GroundTask
+
+Ending = Literal["goal", "dead_end", "step_limit"]
+ENDINGS: tuple[Ending, ...] = ("goal", "dead_end", "step_limit")
+POLICIES = ("random",)
+MAX_SEED = 2**64 - 1
+
+_FIRST_CHUNK = 16
+_CHUNK_SECONDS = 0.25
+
+
+@dataclass(frozen=True)
+class EpisodeRecord:
+    """One run.
+
+    Attributes:
+        episode: Its number; with the seed, it names the random stream that the run used.
+        steps: Actions taken.
+        cost: Their total cost.
+        ending: How it ended. A dead end is a state that is no goal and has no applicable action.
+    """
+
+    seed: int
+    episode: int
+    steps: int
+    cost: float
+    ending: Ending
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """Many runs of one policy on one task.
+
+    Attributes:
+        seconds: Wall time of the runs themselves.
+    """
+
+    policy: str
+    seed: int
+    max_steps: int
+    steps: npt.NDArray[np.int64]
+    costs: npt.NDArray[np.float64]
+    endings: npt.NDArray[np.int8]
+    seconds: float
+
+    @property
+    def episodes(self) -> int:
+        return len(self.steps)
+
+    def count(self, ending: Ending) -> int:
+        return int(np.count_nonzero(self.endings == ENDINGS.index(ending)))
+
+    @property
+    def mean_cost(self) -> float | None:
+        """Mean cost over the runs that reached the goal; None if there are none."""
+        reached = self.endings == ENDINGS.index("goal")
+        return float(self.costs[reached].mean()) if reached.any() else None
+
+    @property
+    def steps_per_second(self) -> float:
+        return float(self.steps.sum()) / self.seconds if self.seconds > 0 else 0.0
+
+    def record(self, episode: int) -> EpisodeRecord:
+        return EpisodeRecord(
+            self.seed,
+            episode,
+            int(self.steps[episode]),
+            float(self.costs[episode]),
+            ENDINGS[int(self.endings[episode])],
+        )
+
+
+@dataclass(frozen=True)
+class TraceStep:
+    """One step of a run: the action, and the propositions that it made true and false."""
+
+    action: int
+    added: tuple[int, ...]
+    deleted: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Trace:
+    record: EpisodeRecord
+    steps: tuple[TraceStep, ...]
+
+
+def simulate(
+    task: GroundTask,
+    *,
+    policy: str = "random",
+    episodes: int = 100,
+    max_steps: int = 300,
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Simulation:
+    """Runs episodes from the initial state until goal, dead end or step limit.
+
+    Results depend on the task, policy, seed and limits only, not on the number of threads.
+
+    Args:
+        task: The ground task.
+        policy: "random": each applicable action with equal probability.
+        episodes: How many.
+        max_steps: Step limit of each.
+        seed: Seed of all random choices.
+        threads: How many to use; None for as many as there are cores.
+        progress: Called with (episodes done, steps done) now and then.
+    """
+    _check(policy, max_steps, seed)
+    if episodes < 1:
+        raise ConfigError(f"the number of episodes must be at least 1, not {episodes}")
+    workers = threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else threads or 1
+    parts: list[
+        tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int8]]
+    ] = []
+    done, total_steps, seconds, chunk = 0, 0, 0.0, _FIRST_CHUNK
+    while done < episodes:
+        count = min(chunk, episodes - done)
+        start = time.perf_counter()
+        parts.append(_native.run_random_episodes(task.native, seed, done, count, max_steps, min(workers, count)))
+        elapsed = time.perf_counter() - start
+        seconds += elapsed
+        done += count
+        total_steps += int(parts[-1][0].sum())
+        if progress is not None:
+            progress(done, total_steps)
+        if elapsed < _CHUNK_SECONDS:
+            chunk *= 2
+    steps, costs, endings = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return Simulation(policy, seed, max_steps, steps, costs, endings, seconds)
+
+
+def trace(task: GroundTask, *, policy: str = "random", episode: int = 0, max_steps: int = 300, seed: int = 0) -> Trace:
+    """One run step by step: the very run that `simulate` does for the same seed and episode."""
+    _check(policy, max_steps, seed)
+    states, actions, (steps, costs, endings) = _native.trace_random_episode(task.native, seed, episode, max_steps)
+    record = EpisodeRecord(seed, episode, int(steps[0]), float(costs[0]), ENDINGS[int(endings[0])])
+    return Trace(
+        record,
+        tuple(
+            TraceStep(int(action), _difference(after, before), _difference(before, after))
+            for action, before, after in zip(actions, states, states[1:], strict=False)
+        ),
+    )
+
+
+def _difference(first: npt.NDArray[np.int32], second: npt.NDArray[np.int32]) -> tuple[int, ...]:
+    return tuple(int(item) for item in np.setdiff1d(first, second, assume_unique=True))
+
+
+def _check(policy: str, max_steps: int, seed: int) -> None:
+    if policy not in POLICIES:
+        raise ConfigError(f"unknown policy {policy!r}; expected one of {', '.join(POLICIES)}")
+    if max_steps < 0:
+        raise ConfigError(f"the step limit must not be negative, not {max_steps}")
+    if not 0 <= seed <= MAX_SEED:
+        raise ConfigError(f"the seed must be between 0 and 2^64 - 1, not {seed}")

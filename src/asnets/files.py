@@ -1,0 +1,31 @@
+"""Writing files so that no half-written one is ever seen."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from asnets.errors import FileError
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Writes a text file under a temporary name beside its place and renames it.
+
+    Raises:
+        FileError: If it cannot be written; nothing is left behind.
+    """
+    temporary: str | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)  # mkstemp makes files private; these are for sharing.
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        raise FileError(f"{path}: cannot write the file: {error.strerror or error}") from None

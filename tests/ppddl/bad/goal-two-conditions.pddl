@@ -1,0 +1,12 @@
+; expect 12:3 parse: :goal takes one condition, found 2 parts; several conditions are joined by (and …)
+(define (domain d)
+  (:types box - thing)
+  (:predicates (p) (q ?x - thing))
+  (:action a
+    :parameters (?x - thing)
+    :effect (q ?x)))
+(define (problem x)
+  (:domain d)
+  (:objects o - thing)
+  (:init (p))
+  (:goal (p) (q o)))

@@ -1,0 +1,11 @@
+; expect 8:1 parse: the problem does not say which domain it belongs to; expected (:domain NAME)
+(define (domain d)
+  (:types box - thing)
+  (:predicates (p) (q ?x - thing))
+  (:action a
+    :parameters (?x - thing)
+    :effect (q ?x)))
+(define (problem x)
+  (:objects o - thing)
+  (:init (p))
+  (:goal (q o)))

@@ -1,0 +1,11 @@
+; expect 8:1 parse: the problem has no goal; expected (:goal …)
+(define (domain d)
+  (:types box - thing)
+  (:predicates (p) (q ?x - thing))
+  (:action a
+    :parameters (?x - thing)
+    :effect (q ?x)))
+(define (problem x)
+  (:domain d)
+  (:objects o - thing)
+  (:init (p)))

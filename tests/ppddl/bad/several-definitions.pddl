@@ -1,0 +1,15 @@
+; expect 6:9 parse: expected (domain NAME), found '(domain)'
+; expect 10:11 semantic: undeclared predicate 'q'
+; expect 14:1 parse: the problem does not say which domain it belongs to; expected (:domain NAME)
+(define (domain d)
+  (:predicates (p)))
+(define (domain)
+  (:predicates (p)))
+(define (problem x)
+  (:domain d)
+  (:goal (q)))
+(define (problem y)
+  (:domain e)
+  (:goal (q)))
+(define (problem z)
+  (:goal (p)))

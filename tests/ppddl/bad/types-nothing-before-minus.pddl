@@ -1,0 +1,4 @@
+; expect 3:11 parse: expected a name before '-'
+(define (domain d)
+  (:types - thing)
+  (:predicates (p)))

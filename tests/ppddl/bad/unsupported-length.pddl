@@ -1,0 +1,13 @@
+; expect 13:3 unsupported: a plan length (:length) cannot be represented in a propositional SSP
+(define (domain d)
+  (:types box - thing)
+  (:predicates (p) (q ?x - thing))
+  (:action a
+    :parameters (?x - thing)
+    :effect (q ?x)))
+(define (problem x)
+  (:domain d)
+  (:objects o - thing)
+  (:init (p))
+  (:goal (q o))
+  (:length (:serial 5)))
