@@ -14,30 +14,39 @@ namespace asnets {
 
 void Sampler::step(Word* state, ActionId action, RandomStream& random) {
   const TaskArrays& arrays = task_.arrays();
-  adds_.clear();
-  deletes_.clear();
+  changes_.clear();
   stack_.clear();
-  stack_.push_back(arrays.action_block[static_cast<std::size_t>(action)]);
-  while (!stack_.empty()) {
-    const std::int32_t block = stack_.back();
-    stack_.pop_back();
-    if (!task_.condition_holds(arrays.block_guard[static_cast<std::size_t>(block)], state)) continue;
-    for (const Literal literal : arrays.block_literals[block]) {
-      (literal % 2 == 0 ? adds_ : deletes_).push_back(literal >> 1);
-    }
-    for (const std::int32_t child : arrays.block_children[block]) stack_.push_back(child);
-    for (const std::int32_t factor : arrays.block_factors[block]) {
-      double draw = random.uniform();
-      auto outcome = static_cast<std::size_t>(arrays.factor_blocks.offsets[static_cast<std::size_t>(factor)]);
-      const auto last = static_cast<std::size_t>(arrays.factor_blocks.offsets[static_cast<std::size_t>(factor) + 1]) - 1;
-      for (; outcome < last && draw >= arrays.factor_probability[outcome]; ++outcome) {
-        draw -= arrays.factor_probability[outcome];
+  std::int32_t block = arrays.action_block[static_cast<std::size_t>(action)];
+  for (;;) {
+    if (task_.condition_holds(arrays.block_guard[static_cast<std::size_t>(block)], state)) {
+      const auto literals = arrays.block_literals[block];
+      changes_.insert(changes_.end(), literals.begin(), literals.end());
+      const auto children = arrays.block_children[block];
+      stack_.insert(stack_.end(), children.begin(), children.end());
+      for (const std::int32_t factor : arrays.block_factors[block]) {
+        double draw = random.uniform();
+        auto outcome = static_cast<std::size_t>(arrays.factor_blocks.offsets[static_cast<std::size_t>(factor)]);
+        const auto last =
+            static_cast<std::size_t>(arrays.factor_blocks.offsets[static_cast<std::size_t>(factor) + 1]) - 1;
+        for (; outcome < last && draw >= arrays.factor_probability[outcome]; ++outcome) {
+          draw -= arrays.factor_probability[outcome];
+        }
+        stack_.push_back(arrays.factor_blocks.values[outcome]);
       }
-      stack_.push_back(arrays.factor_blocks.values[outcome]);
     }
+    if (stack_.empty()) break;
+    block = stack_.back();
+    stack_.pop_back();
   }
-  for (const std::int32_t proposition : deletes_) clear_bit(state, static_cast<std::size_t>(proposition));
-  for (const std::int32_t proposition : adds_) set_bit(state, static_cast<std::size_t>(proposition));
+  // Deletes first: an atom that is both added and deleted is true.
+  for (const Literal literal : changes_) {
+    const auto bit = static_cast<std::size_t>(literal) >> 1;
+    state[bit >> 6] &= ~(static_cast<Word>(literal & 1) << (bit & 63));
+  }
+  for (const Literal literal : changes_) {
+    const auto bit = static_cast<std::size_t>(literal) >> 1;
+    state[bit >> 6] |= static_cast<Word>(~literal & 1) << (bit & 63);
+  }
 }
 
 // --- Expander ---

@@ -29,8 +29,7 @@ class Sampler {
 
  private:
   const Task& task_;
-  std::vector<std::int32_t> adds_;
-  std::vector<std::int32_t> deletes_;
+  std::vector<std::int32_t> changes_;  // Literals.
   std::vector<std::int32_t> stack_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -10,10 +11,17 @@ namespace asnets {
 // Actions below a node, with the literals that have not been tested on the way to it.
 struct SuccessorGenerator::Group {
   std::int32_t node;
+  bool is_root;
   std::vector<std::pair<ActionId, std::vector<Literal>>> actions;
 };
 
 namespace {
+
+// A tree of its own has at least 1 / this of the actions, and its gate is at least so often true.
+constexpr std::size_t kMinTreeShare = 5;
+constexpr double kMinGateTruth = 0.3;
+// Below the root, words with fewer keys are not worth the table of 64 entries that each word needs.
+constexpr std::size_t kMinKeysInWord = 4;
 
 // For each literal, a guess at how often it is true.
 std::vector<double> truth_frequencies(const Task& task) {
@@ -38,66 +46,52 @@ std::vector<double> truth_frequencies(const Task& task) {
   return truth;
 }
 
+template <typename T>
+std::int32_t size_of(const std::vector<T>& items) {
+  return static_cast<std::int32_t>(items.size());
+}
+
 }  // namespace
 
 SuccessorGenerator::SuccessorGenerator(const Task& task) : task_(task) {
-  Group root{0, {}};
-  root.actions.reserve(task.num_actions());
+  const std::vector<double> truth = truth_frequencies(task);
+  std::vector<std::pair<ActionId, std::vector<Literal>>> actions;
+  std::vector<std::size_t> count(2 * task.num_propositions(), 0);
   for (std::size_t a = 0; a < task.num_actions(); ++a) {
     const auto precondition = task.arrays().action_precondition[a];
     const auto literals = task.arrays().condition_literals[precondition];
     if (literals.empty() && task.arrays().condition_clauses[precondition].empty()) {
       unconditional_.push_back(static_cast<ActionId>(a));
-    } else {
-      root.actions.emplace_back(static_cast<ActionId>(a), std::vector<Literal>(literals.begin(), literals.end()));
+      continue;
+    }
+    actions.emplace_back(static_cast<ActionId>(a), std::vector<Literal>(literals.begin(), literals.end()));
+    for (const Literal literal : literals) ++count[static_cast<std::size_t>(literal)];
+  }
+  std::vector<std::pair<std::size_t, Literal>> gates;
+  for (std::size_t l = 0; l < count.size(); ++l) {
+    if (count[l] * kMinTreeShare >= actions.size() && count[l] > 1 && truth[l] >= kMinGateTruth) {
+      gates.emplace_back(count[l], static_cast<Literal>(l));
     }
   }
-  build(std::move(root), truth_frequencies(task));
-
-  // Children of the root under a positive literal are found from the state's true bits instead.
-  key_mask_.assign(task.num_words(), 0);
-  keys_.assign(task.num_propositions(), {});
-  Node& top = nodes_[0];
-  const auto begin = children_.begin() + top.children.begin;
-  const auto end = children_.begin() + top.children.end;
-  const auto negative = std::stable_partition(begin, end, [](const Child& child) { return child.literal % 2 == 0; });
-  for (auto child = begin; child != negative; ++child) {
-    const auto proposition = static_cast<std::size_t>(child->literal) >> 1;
-    set_bit(key_mask_.data(), proposition);
-    const Node& node = nodes_[static_cast<std::size_t>(child->node)];
-    const bool lone = node.entries.end - node.entries.begin == 1 && node.children.begin == node.children.end &&
-                      node.gates.begin == node.gates.end;
-    keys_[proposition] = lone ? Key{node.entries.begin, -1} : Key{-1, child->node};
+  std::stable_sort(gates.begin(), gates.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const auto& [unused, gate] : gates) {
+    const auto has_gate = [literal = gate](const auto& action) {
+      return std::find(action.second.begin(), action.second.end(), literal) != action.second.end();
+    };
+    const auto rest = std::stable_partition(actions.begin(), actions.end(), has_gate);
+    std::vector<std::pair<ActionId, std::vector<Literal>>> tree;
+    std::move(actions.begin(), rest, std::back_inserter(tree));
+    actions.erase(actions.begin(), rest);
+    if (!tree.empty()) build({size_of(nodes_), true, std::move(tree)}, truth);
   }
-  top.children.begin += static_cast<std::int32_t>(negative - begin);
+  if (!actions.empty()) build({size_of(nodes_), true, std::move(actions)}, truth);
 }
 
-SuccessorGenerator::Entry SuccessorGenerator::make_entry(ActionId action, const std::vector<Literal>& literals) const {
-  const auto precondition = task_.arrays().action_precondition[static_cast<std::size_t>(action)];
-  const auto all = task_.arrays().condition_literals[precondition];
-  Entry entry;
-  entry.action = action;
-  entry.more = literals.size() > entry.tests.size() || !task_.arrays().condition_clauses[precondition].empty();
-  for (std::size_t i = 0; i < entry.tests.size() && !all.empty(); ++i) {
-    const Literal literal = i < literals.size() ? literals[i] : all[0];
-    const auto bit = static_cast<std::uint32_t>(literal) >> 1;
-    entry.tests[i] = {bit >> 6, bit & 63};
-    entry.wanted[i] = literal % 2 == 0;
-  }
-  return entry;
-}
-
-inline bool SuccessorGenerator::passes(const Entry& entry, const Word* state) const {
-  const Word wrong = (entry.tests[0].bit(state) ^ entry.wanted[0]) | (entry.tests[1].bit(state) ^ entry.wanted[1]) |
-                     (entry.tests[2].bit(state) ^ entry.wanted[2]);
-  if (entry.more) return task_.is_applicable(entry.action, state);
-  return (wrong & 1) == 0;
-}
-
-void SuccessorGenerator::build(Group root, const std::vector<double>& truth) {
+void SuccessorGenerator::build(Group top, const std::vector<double>& truth) {
+  roots_.push_back(top.node);
   nodes_.emplace_back();
   std::vector<Group> open;
-  open.push_back(std::move(root));
+  open.push_back(std::move(top));
   std::vector<std::int32_t> count(2 * task_.num_propositions(), 0);
   while (!open.empty()) {
     Group group = std::move(open.back());
@@ -105,90 +99,141 @@ void SuccessorGenerator::build(Group root, const std::vector<double>& truth) {
     for (const auto& [action, literals] : group.actions) {
       for (const Literal literal : literals) ++count[static_cast<std::size_t>(literal)];
     }
-    Node node;
-    node.gates.begin = static_cast<std::int32_t>(literals_.size());
-    // The root has no gates: it is entered for every state, and its keys are found from the state.
-    if (group.node != 0 && group.actions.size() > 1) {
+    std::vector<Literal> gates;
+    if (group.actions.size() > 1) {
       for (const Literal literal : group.actions[0].second) {
-        if (count[static_cast<std::size_t>(literal)] == static_cast<std::int32_t>(group.actions.size())) {
-          literals_.push_back(literal);
-        }
+        if (count[static_cast<std::size_t>(literal)] == size_of(group.actions)) gates.push_back(literal);
       }
     }
-    node.gates.end = static_cast<std::int32_t>(literals_.size());
-    const std::vector<Literal> gates(literals_.begin() + node.gates.begin, literals_.begin() + node.gates.end);
-
-    std::vector<std::pair<Literal, std::size_t>> keyed;  // (literal to file it under, position in the group)
-    std::vector<Entry> entries;
-    for (std::size_t i = 0; i < group.actions.size(); ++i) {
-      auto& [action, literals] = group.actions[i];
+    std::vector<Literal> keys;  // The literal that each action is filed under; -1 if none is left.
+    for (auto& [action, literals] : group.actions) {
       std::erase_if(literals, [&](Literal l) { return std::find(gates.begin(), gates.end(), l) != gates.end(); });
-      const bool leaf = literals.empty() || (group.node != 0 && group.actions.size() == 1);
-      if (leaf) {
-        entries.push_back(make_entry(action, literals));
-        continue;
-      }
-      // At the root a positive literal is much better than a negative one: it is found from the state.
       const auto rank = [&](Literal l) {
-        return std::make_tuple(group.node == 0 && l % 2 == 1, truth[static_cast<std::size_t>(l)],
-                               count[static_cast<std::size_t>(l)], l);
+        return std::make_tuple(truth[static_cast<std::size_t>(l)], count[static_cast<std::size_t>(l)], l);
       };
-      keyed.emplace_back(*std::min_element(literals.begin(), literals.end(),
-                                           [&](Literal a, Literal b) { return rank(a) < rank(b); }),
-                         i);
+      const auto key = std::min_element(literals.begin(), literals.end(),
+                                        [&](Literal a, Literal b) { return rank(a) < rank(b); });
+      keys.push_back(key == literals.end() ? -1 : *key);
     }
     for (const Literal gate : gates) count[static_cast<std::size_t>(gate)] = 0;
     for (const auto& [action, literals] : group.actions) {
       for (const Literal literal : literals) count[static_cast<std::size_t>(literal)] = 0;
     }
-    std::stable_sort(keyed.begin(), keyed.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    const std::size_t first_child = children_.size();
-    for (std::size_t i = 0; i < keyed.size();) {
-      const Literal literal = keyed[i].first;
-      // A lone action needs no node, except at the root, where its literal is found from the state.
-      if (group.node != 0 && (i + 1 == keyed.size() || keyed[i + 1].first != literal)) {
-        auto& [action, literals] = group.actions[keyed[i].second];
-        std::iter_swap(literals.begin(), std::find(literals.begin(), literals.end(), literal));
-        entries.push_back(make_entry(action, literals));
-        ++i;
-        continue;
-      }
-      Group below{static_cast<std::int32_t>(nodes_.size()), {}};
-      nodes_.emplace_back();
-      for (; i < keyed.size() && keyed[i].first == literal; ++i) {
-        auto& [action, literals] = group.actions[keyed[i].second];
-        std::erase(literals, literal);
-        below.actions.emplace_back(action, std::move(literals));
-      }
-      children_.push_back({literal, below.node});
-      open.push_back(std::move(below));
-    }
-    node.children = {static_cast<std::int32_t>(first_child), static_cast<std::int32_t>(children_.size())};
-    node.entries.begin = static_cast<std::int32_t>(entries_.size());
-    entries_.insert(entries_.end(), entries.begin(), entries.end());
-    node.entries.end = static_cast<std::int32_t>(entries_.size());
+    Node node;
+    node.gates.begin = size_of(literals_);
+    literals_.insert(literals_.end(), gates.begin(), gates.end());
+    node.gates.end = size_of(literals_);
+    file(group, node, open, keys);
     nodes_[static_cast<std::size_t>(group.node)] = node;
   }
+}
+
+// Files the actions of a group: as entries, under keys looked up from the state, or under children.
+void SuccessorGenerator::file(const Group& group, Node& node, std::vector<Group>& open,
+                              const std::vector<Literal>& keys) {
+  std::vector<std::size_t> order(keys.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
+  // Keys of one word follow each other, so that looking ahead tells whether the word is worth a table.
+  const auto enough_keys_in_word = [&](std::size_t i) {
+    const Literal word = keys[order[i]] >> 7;
+    std::size_t found = 0;
+    for (Literal last = -1; i < order.size() && keys[order[i]] >> 7 == word && found < kMinKeysInWord; ++i) {
+      found += keys[order[i]] % 2 == 0 && keys[order[i]] != last;
+      last = keys[order[i]];
+    }
+    return found >= kMinKeysInWord;
+  };
+  Literal current_word = -1;
+  bool word_has_table = false;
+  std::vector<Entry> entries;  // Those of this node, which must lie together.
+  node.key_words.begin = size_of(key_words_);
+  node.children.begin = size_of(children_);
+  for (std::size_t i = 0; i < order.size();) {
+    const Literal key = keys[order[i]];
+    std::size_t end = i;
+    while (end < order.size() && keys[order[end]] == key) ++end;
+    if (key < 0) {
+      for (; i < end; ++i) entries.push_back(make_entry(group.actions[order[i]].first, {}));
+      continue;
+    }
+    if (key >> 7 != current_word) {
+      current_word = key >> 7;
+      word_has_table = group.is_root || enough_keys_in_word(i);
+    }
+    const bool looked_up = key % 2 == 0 && word_has_table;
+    Key target = 0;
+    if (end - i == 1) {
+      const auto& [action, literals] = group.actions[order[i]];
+      std::vector<Literal> left(literals);
+      if (looked_up) {
+        std::erase(left, key);
+        target = size_of(entries_);
+        entries_.push_back(make_entry(action, left));
+      } else {
+        entries.push_back(make_entry(action, left));
+      }
+    } else {
+      Group below{size_of(nodes_), false, {}};
+      nodes_.emplace_back();
+      for (std::size_t j = i; j < end; ++j) {
+        const auto& [action, literals] = group.actions[order[j]];
+        below.actions.emplace_back(action, literals);
+        std::erase(below.actions.back().second, key);
+      }
+      target = ~below.node;
+      if (!looked_up) children_.push_back({key, below.node});
+      open.push_back(std::move(below));
+    }
+    if (looked_up) {
+      if (size_of(key_words_) == node.key_words.begin || key_words_.back().word != static_cast<std::uint32_t>(current_word)) {
+        key_words_.push_back({0, static_cast<std::uint32_t>(current_word), static_cast<std::uint32_t>(keys_.size())});
+        keys_.resize(keys_.size() + 64, 0);
+      }
+      const std::size_t bit = (static_cast<std::size_t>(key) >> 1) & 63;
+      set_bit(&key_words_.back().mask, bit);
+      keys_[key_words_.back().first_key + bit] = target;
+    }
+    i = end;
+  }
+  node.key_words.end = size_of(key_words_);
+  node.children.end = size_of(children_);
+  node.entries.begin = size_of(entries_);
+  entries_.insert(entries_.end(), entries.begin(), entries.end());
+  node.entries.end = size_of(entries_);
+}
+
+SuccessorGenerator::Entry SuccessorGenerator::make_entry(ActionId action, const std::vector<Literal>& literals) const {
+  const auto precondition = task_.arrays().action_precondition[static_cast<std::size_t>(action)];
+  Entry entry;
+  entry.action = action;
+  if (literals.size() > entry.tests.size() || !task_.arrays().condition_clauses[precondition].empty()) {
+    entry.rest = Rest::kPrecondition;
+  } else if (!literals.empty()) {
+    entry.rest = Rest::kTests;
+    for (std::size_t i = 0; i < entry.tests.size(); ++i) {
+      const Literal literal = literals[std::min(i, literals.size() - 1)];
+      const auto bit = static_cast<std::uint32_t>(literal) >> 1;
+      entry.tests[i] = {bit >> 6, bit & 63};
+      entry.wanted[i] = literal % 2 == 0;
+    }
+  }
+  return entry;
+}
+
+inline bool SuccessorGenerator::passes(const Entry& entry, const Word* state) const {
+  if (entry.rest == Rest::kNothing) return true;
+  if (entry.rest == Rest::kPrecondition) return task_.is_applicable(entry.action, state);
+  const Word wrong = (entry.tests[0].bit(state) ^ entry.wanted[0]) | (entry.tests[1].bit(state) ^ entry.wanted[1]) |
+                     (entry.tests[2].bit(state) ^ entry.wanted[2]);
+  return (wrong & 1) == 0;
 }
 
 void SuccessorGenerator::applicable(const Word* state, ActionList& actions, std::vector<std::int32_t>& stack) const {
   actions.clear();
   actions.reserve(task_.num_actions() + 1);
-  stack.clear();
   for (const ActionId action : unconditional_) actions.put(action, true);
-  stack.push_back(0);
-  for (std::size_t w = 0; w < key_mask_.size(); ++w) {
-    for (Word bits = state[w] & key_mask_[w]; bits != 0; bits &= bits - 1) {
-      const Key key = keys_[w * 64 + static_cast<std::size_t>(std::countr_zero(bits))];
-      if (key.entry >= 0) {
-        const Entry& entry = entries_[static_cast<std::size_t>(key.entry)];
-        actions.put(entry.action, passes(entry, state));
-      } else {
-        stack.push_back(key.node);
-      }
-    }
-  }
+  stack.assign(roots_.begin(), roots_.end());
   while (!stack.empty()) {
     const Node& node = nodes_[static_cast<std::size_t>(stack.back())];
     stack.pop_back();
@@ -200,6 +245,19 @@ void SuccessorGenerator::applicable(const Word* state, ActionList& actions, std:
     for (std::int32_t i = node.entries.begin; i < node.entries.end; ++i) {
       const Entry& entry = entries_[static_cast<std::size_t>(i)];
       actions.put(entry.action, passes(entry, state));
+    }
+    for (std::int32_t i = node.key_words.begin; i < node.key_words.end; ++i) {
+      const KeyWord& key_word = key_words_[static_cast<std::size_t>(i)];
+      const Key* keys = keys_.data() + key_word.first_key;
+      for (Word bits = state[key_word.word] & key_word.mask; bits != 0; bits &= bits - 1) {
+        const Key key = keys[std::countr_zero(bits)];
+        if (key >= 0) {
+          const Entry& entry = entries_[static_cast<std::size_t>(key)];
+          actions.put(entry.action, passes(entry, state));
+        } else {
+          stack.push_back(~key);
+        }
+      }
     }
     for (std::int32_t i = node.children.begin; i < node.children.end; ++i) {
       const Child& child = children_[static_cast<std::size_t>(i)];

@@ -1,10 +1,12 @@
-// Applicable actions by a tree over precondition literals, without a scan over all actions.
+// Applicable actions by trees over precondition literals, without a scan over all actions.
 //
-// Each action is filed under the literal of its precondition that is least often true, then within that group under
-// the least often true of what is left, and so on; literals that a whole group shares are tested once, as gates. At the
-// root, positive literals are found from the true propositions of the state, so that the cost follows what is true and
-// nearly applicable. How often a literal is true is guessed from its predicate: the share of the predicate's
-// propositions that are true initially (a vehicle is in one of many places, but many places have a spare).
+// Actions that share a literal which is often true (an empty hand, a sound tyre) make a tree of their own, which is
+// skipped as a whole where the literal is false. Within a tree, each action is filed under the literal of its
+// precondition that is least often true, then within that group under the least often true of what is left, and so on;
+// literals that a whole group shares are tested once, as gates. Positive literals that lie in one word of the state are
+// looked up from the bits that are true there, so that the cost follows what is true and nearly applicable.
+// How often a literal is true is guessed from its predicate: the share of the predicate's propositions that are true
+// initially (a vehicle is in one of many places, but many places have a spare).
 // Like the successor generators of Fast Downward [helmert2006fast, section 5.3.1], but over sparse sets of literals.
 #pragma once
 
@@ -57,42 +59,48 @@ class SuccessorGenerator {
 
     Word bit(const Word* state) const { return state[word] >> shift; }
   };
-  struct Node {
-    Range gates;     // Into literals_.
-    Range children;  // Into children_.
-    Range entries;   // Into entries_.
+  // An action with what remains to be tested. Most have few literals left; testing these all at once costs less than
+  // the mispredicted branches of testing them one by one. Tests in excess repeat one that is there.
+  enum class Rest : std::uint8_t { kNothing, kTests, kPrecondition };
+  struct Entry {
+    ActionId action = 0;
+    Rest rest = Rest::kNothing;
+    std::array<std::uint8_t, 3> wanted{};  // The value that each test wants.
+    std::array<Test, 3> tests;
+  };
+  // What is filed under a positive literal: an entry if >= 0, else ~node.
+  using Key = std::int32_t;
+  struct KeyWord {
+    Word mask = 0;
+    std::uint32_t word = 0;
+    std::uint32_t first_key = 0;  // Into keys_, 64 for each word.
   };
   struct Child {
     Literal literal;
     std::int32_t node;
   };
-  // An action with what remains to be tested. Most have few literals left; testing these all at once costs less than
-  // the mispredicted branches of testing them one by one. Tests in excess repeat a literal of the precondition.
-  struct Entry {
-    ActionId action = 0;
-    bool more = false;                     // Further literals or clauses: test the whole precondition.
-    std::array<std::uint8_t, 3> wanted{};  // The value that each test wants.
-    std::array<Test, 3> tests;
-  };
-  // What is filed under a proposition at the root: a lone action or a node.
-  struct Key {
-    std::int32_t entry = -1;
-    std::int32_t node = -1;
+  struct Node {
+    Range gates;      // Into literals_.
+    Range entries;    // Into entries_.
+    Range key_words;  // Into key_words_.
+    Range children;   // Into children_.
   };
   struct Group;
 
-  void build(Group root, const std::vector<double>& truth);
+  void build(Group top, const std::vector<double>& truth);
+  void file(const Group& group, Node& node, std::vector<Group>& open, const std::vector<Literal>& keys);
   Entry make_entry(ActionId action, const std::vector<Literal>& literals) const;
   bool passes(const Entry& entry, const Word* state) const;
 
   const Task& task_;
+  std::vector<ActionId> unconditional_;
+  std::vector<std::int32_t> roots_;
   std::vector<Node> nodes_;
   std::vector<Child> children_;
   std::vector<Entry> entries_;
+  std::vector<KeyWord> key_words_;
+  std::vector<Key> keys_;
   std::vector<Literal> literals_;
-  std::vector<ActionId> unconditional_;
-  std::vector<Word> key_mask_;  // Propositions under which actions are filed at the root.
-  std::vector<Key> keys_;       // For each proposition.
 };
 
 }  // namespace asnets

@@ -99,10 +99,7 @@ void Task::validate() const {
   }
 }
 
-bool Task::condition_holds(std::int32_t condition, const Word* state) const {
-  for (const Literal literal : arrays_.condition_literals[condition]) {
-    if (!holds(state, literal)) return false;
-  }
+bool Task::clauses_hold(std::int32_t condition, const Word* state) const {
   for (const std::int32_t clause : arrays_.condition_clauses[condition]) {
     const auto parts = arrays_.clause_conditions[clause];
     if (std::none_of(parts.begin(), parts.end(), [&](std::int32_t part) { return condition_holds(part, state); })) {

@@ -71,7 +71,12 @@ class Task {
   std::size_t num_words() const { return num_words_; }
   const std::vector<Word>& initial_state() const { return initial_; }
 
-  bool condition_holds(std::int32_t condition, const Word* state) const;
+  bool condition_holds(std::int32_t condition, const Word* state) const {
+    for (const Literal literal : arrays_.condition_literals[condition]) {
+      if (!holds(state, literal)) return false;
+    }
+    return clauses_hold(condition, state);
+  }
   bool is_goal(const Word* state) const { return condition_holds(arrays_.goal, state); }
   bool is_applicable(ActionId action, const Word* state) const {
     return condition_holds(arrays_.action_precondition[static_cast<std::size_t>(action)], state);
@@ -80,6 +85,7 @@ class Task {
 
  private:
   void validate() const;
+  bool clauses_hold(std::int32_t condition, const Word* state) const;
 
   TaskArrays arrays_;
   std::size_t num_words_;

@@ -1,14 +1,16 @@
-"""Shared by the tests: where published problem files are, and views of ground tasks by name."""
+"""Shared by the tests: where published problem files are, tasks from text, and views of ground tasks by name."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from asnets import _native
-from asnets.grounding import GroundTask
+from asnets.grounding import GroundTask, Limits, ground
+from asnets.ppddl import parse_text
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PUBLISHED = REPOSITORY.parent / "shared" / "problems"
@@ -29,6 +31,13 @@ def published_pairs() -> list[tuple[Path, Path]]:
     ]
 
 
+def ground_text(domain: str, problem: str, *, costs: str = "unit", limits: Limits | None = None) -> GroundTask:
+    """The ground task of the sections of a domain `d` and of one problem `p`, both written below each other."""
+    text = f"(define (domain d) {domain})\n(define (problem p) (:domain d) {problem})"
+    document = parse_text(text)
+    return ground(document.domains[0], document.problems[0], costs=costs, limits=limits or Limits())
+
+
 def atom_of(task: GroundTask, atom: int) -> GroundAtom:
     names = (task.objects[index] for index in task.atom_arguments[atom])
     return (task.predicates[task.atom_predicate[atom]], *names)
@@ -47,3 +56,44 @@ def intern(states: _native.States, numbers: dict[GroundAtom, int], state: frozen
     """The native state in which exactly the given atoms are true, as far as they are propositions."""
     true = sorted(numbers[atom] for atom in state if atom in numbers)
     return states.intern(np.array(true, np.int32))
+
+
+def state_names(task: GroundTask, propositions: Iterable[int]) -> frozenset[str]:
+    """The names of the propositions of a state."""
+    return frozenset(task.atom_name(int(proposition)) for proposition in propositions)
+
+
+def literal_name(task: GroundTask, literal: int) -> str:
+    name = task.atom_name(literal // 2)
+    return name if literal % 2 == 0 else f"(not {name})"
+
+
+def condition_text(task: GroundTask, condition: int) -> str:
+    """A ground condition as a formula; its literals come before its clauses."""
+    parts = [literal_name(task, int(literal)) for literal in task.condition_literals[condition]]
+    for clause in task.condition_clauses[condition]:
+        disjuncts = [condition_text(task, int(part)) for part in task.clause_conditions[int(clause)]]
+        parts.append(f"({' '.join(('or', *disjuncts))})")
+    return parts[0] if len(parts) == 1 else f"({' '.join(('and', *parts))})"
+
+
+def precondition_text(task: GroundTask, action: str) -> str:
+    """The precondition of the action of this name."""
+    return condition_text(task, int(task.action_precondition[action_number(task, action)]))
+
+
+def action_number(task: GroundTask, name: str) -> int:
+    """The action of this name, such as `(go a b)`."""
+    return next(action for action in range(task.num_actions) if task.action_name(action) == name)
+
+
+def successors_by_name(
+    task: GroundTask, action: str, states: _native.States | None = None, state: int | None = None
+) -> dict[frozenset[str], float]:
+    """The distribution over successors, as sets of names, of an action in a state; in the initial one if not given."""
+    states = states or _native.States(task.native)
+    state = states.initial() if state is None else state
+    found, probabilities = states.successors(state, action_number(task, action))
+    names = [state_names(task, states.propositions(int(successor))) for successor in found]
+    assert len(set(names)) == len(names), "equal successors are merged"
+    return dict(zip(names, map(float, probabilities), strict=True))

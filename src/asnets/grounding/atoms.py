@@ -8,7 +8,7 @@ import numpy.typing as npt
 from asnets.grounding.reachability import Reachable
 from asnets.grounding.rows import group
 from asnets.grounding.task import Bools, Ints, Lists
-from asnets.grounding.universe import Codes, Scope, Universe, contains, sorted_unique
+from asnets.grounding.universe import Codes, Scope, Universe, contains, distinct
 from asnets.ppddl.model import Atom
 
 TRUE = -1
@@ -31,7 +31,7 @@ class AtomTable:
             possible, initial = reachable.possible[name], reachable.initial[name]
             changes = ~contains(initial, possible) | contains(reachable.deletable[name], possible)
             self._propositions[name] = possible[changes]
-            others = sorted_unique(mentioned.get(name, []))
+            others = distinct(np.concatenate([possible[:0], *mentioned.get(name, [])]))
             self._constants[name] = others[~contains(self._propositions[name], others)]
         self._first_proposition = _first_numbers(self._propositions, 0)
         self.num_propositions = sum(map(len, self._propositions.values()))

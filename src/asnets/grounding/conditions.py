@@ -14,7 +14,7 @@ from asnets.grounding.atoms import AtomTable
 from asnets.grounding.limits import Limits
 from asnets.grounding.rows import Index, expand, free_variables, group, project, take_lists
 from asnets.grounding.task import FALSE_CONDITION, TRUE_CONDITION, Ints, Lists
-from asnets.grounding.universe import Scope, Universe
+from asnets.grounding.universe import Scope, Universe, distinct
 from asnets.ppddl.model import And, Atom, Condition, Equals, Exists, Forall, Imply, Not, Or
 
 TRUE = -1
@@ -90,7 +90,7 @@ class ConditionPool:
         owner, nodes = self._flatten(conjunction, owner[kept], nodes[kept], what)
         if len(nodes):
             span = int(nodes.max()) + 1
-            keys = np.unique(owner * span + nodes)
+            keys = distinct(owner * span + nodes)
             owner, nodes = keys // span, keys % span
             clash = (owner[1:] == owner[:-1]) & (nodes[:-1] % 2 == 0) & (nodes[1:] == nodes[:-1] + 1)
             absorbed[owner[1:][clash & (nodes[1:] < self._first)]] = True
@@ -150,7 +150,7 @@ class ConditionPool:
         is_conjunction = self._conjunction[composites]
         # A literal needs a condition of its own where it is a root or a disjunct.
         disjuncts = parts[~is_conjunction[owner]]
-        lone = np.unique(np.concatenate([roots, disjuncts]))
+        lone = distinct(np.concatenate([roots, disjuncts]))
         lone = lone[(lone >= 0) & (lone < self._first)]
         literal_number = 2 + len(composites) + np.arange(len(lone))
         count = 2 + len(composites) + len(lone)
@@ -187,10 +187,10 @@ class ConditionPool:
 
     def _used_composites(self, roots: Nodes) -> npt.NDArray[np.bool_]:
         used = np.zeros(len(self._conjunction), np.bool_)
-        frontier = np.unique(roots[roots >= self._first]) - self._first
+        frontier = distinct(roots[roots >= self._first]) - self._first
         while len(frontier):
             used[frontier] = True
             _, parts = take_lists(self._children, frontier)
-            below = np.unique(parts[parts >= self._first]).astype(np.int64) - self._first
+            below = distinct(parts[parts >= self._first]).astype(np.int64) - self._first
             frontier = below[~used[below]]
         return used

@@ -11,7 +11,7 @@ from asnets.grounding.conditions import FALSE, TRUE, ConditionPool, Nodes
 from asnets.grounding.limits import Limits
 from asnets.grounding.rows import Index, expand, group
 from asnets.grounding.task import Floats, Ints, Lists
-from asnets.grounding.universe import Scope, Universe
+from asnets.grounding.universe import Scope, Universe, distinct
 from asnets.ppddl.model import (
     AndEffect,
     Change,
@@ -186,7 +186,7 @@ class EffectCompiler:
 def _adds_win(owner: Index, literals: Index) -> tuple[Index, Index]:
     """Distinct literals of each block, without deletes of what the same block adds."""
     span = int(literals.max()) + 2 if len(literals) else 2
-    keys = np.unique(owner * span + literals)
+    keys = distinct(owner * span + literals)
     owner, literals = keys // span, keys % span
     overruled: npt.NDArray[np.bool_] = np.zeros(len(keys), np.bool_)
     overruled[1:] = (literals[1:] % 2 == 1) & (literals[:-1] == literals[1:] - 1) & (owner[1:] == owner[:-1])

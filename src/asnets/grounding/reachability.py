@@ -20,7 +20,7 @@ import numpy as np
 from asnets import _native
 from asnets.grounding.limits import Limits, limit_error
 from asnets.grounding.task import Ints
-from asnets.grounding.universe import Codes, Scope, Universe
+from asnets.grounding.universe import Codes, Scope, Universe, distinct
 from asnets.ppddl.model import (
     Action,
     And,
@@ -132,12 +132,12 @@ class _Program:
                 raise limit_error(f"the action schema {action.name!r}", "more ground actions", self._limits.max_actions)
         codes = {
             kind: {
-                name: np.unique(universe.encode(name, self._tuples(relation, universe.arity[name])))
+                name: distinct(universe.encode(name, self._tuples(relation, universe.arity[name])))
                 for name, relation in relations.items()
             }
             for kind, relations in (("possible", self._true), ("deletable", self._false))
         }
-        initial = {name: np.unique(universe.encode(name, array)) for name, array in self._facts.items()}
+        initial = {name: distinct(universe.encode(name, array)) for name, array in self._facts.items()}
         return Reachable(bindings, initial, codes["possible"], codes["deletable"])
 
     def _tuples(self, relation: int, arity: int) -> Ints:

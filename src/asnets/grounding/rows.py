@@ -31,8 +31,13 @@ def project(rows: Ints, columns: Sequence[int]) -> tuple[Ints, Index]:
     kept = np.zeros_like(rows)
     if columns:
         kept[:, list(columns)] = rows[:, list(columns)]
-        unique, inverse = np.unique(kept, axis=0, return_inverse=True)
-        return unique, inverse.reshape(-1).astype(np.int64)
+        order = np.lexsort(kept.T[::-1])
+        ordered = kept[order]
+        new = np.ones(len(kept), np.int64)
+        new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+        representative = np.empty(len(kept), np.int64)
+        representative[order] = np.cumsum(new) - 1
+        return ordered[new == 1], representative
     return kept[: min(1, len(kept))], np.zeros(len(rows), np.int64)
 
 

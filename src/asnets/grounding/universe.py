@@ -81,7 +81,9 @@ def contains(sorted_codes: Codes, codes: Codes) -> npt.NDArray[np.bool_]:
     return found
 
 
-def sorted_unique(parts: Sequence[Codes]) -> Codes:
-    if not parts:
-        return np.zeros(0, np.int64)
-    return np.unique(np.concatenate(parts))
+def distinct(values: Codes) -> Codes:
+    """The distinct values, ascending. (`np.unique` hashes integers first, which is several times slower here.)"""
+    ordered = np.sort(values)
+    different = np.ones(len(ordered), np.bool_)
+    different[1:] = ordered[1:] != ordered[:-1]
+    return ordered[different]

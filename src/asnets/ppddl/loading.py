@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
@@ -173,11 +174,12 @@ def read_text(path: str | Path) -> str:
         raise FileError(f"{path}: cannot read the file: {error.strerror or error}") from None
     except ValueError as error:
         raise FileError(f"{path!r}: cannot read the file: {error}") from None
+    data = data.removeprefix(BOM_UTF8)
     try:
-        return data.decode("utf-8-sig")
+        return data.decode()
     except UnicodeDecodeError as error:
-        before = data[: error.start].decode("utf-8-sig")
-        source = Source(before + data[error.start : error.start + 100].decode("utf-8", "replace"), str(path))
+        before = data[: error.start].decode()
+        source = Source(before + data[error.start : error.start + 100].decode(errors="replace"), str(path))
         message = f"byte 0x{data[error.start]:02x} is not UTF-8 text"
         raise ParseError([source.diagnostic_at_offset(message, len(before))]) from None
 
