@@ -45,7 +45,9 @@ def run() -> None:
             table.add_row(_name(*key), f"{ours:,.0f}", *_beside(ours, theirs, "{:,.0f}", inverse=False))
         console.print(table)
 
-        table = Table("seconds", "asnets", "plado", "ratio", title="Files to a native task (plado: parse and ground only)")
+        table = Table(
+            "seconds", "asnets", "plado", "ratio", title="Files to a native task (plado: parse and ground only)"
+        )
         for key in GROUNDINGS:
             ours, theirs = _medians(OURS, peer, ["ground", *files[key]], "seconds")
             table.add_row(_name(*key), f"{ours:.4f}", *_beside(ours, theirs, "{:.4f}", inverse=True))
@@ -57,7 +59,9 @@ def run() -> None:
             results = [_call(OURS, arguments) for _ in range(ROUNDS)]
             seconds = statistics.median(result["seconds"] for result in results)
             actions = int(results[0]["actions"])
-            table.add_row(str(size), f"{actions:,}", f"{seconds:.4f}", f"{1e6 * seconds / (actions * math.log2(actions)):.3f}")
+            table.add_row(
+                str(size), f"{actions:,}", f"{seconds:.4f}", f"{1e6 * seconds / (actions * math.log2(actions)):.3f}"
+            )
         console.print(table)
 
 
@@ -74,9 +78,7 @@ def _call(command: list[str], arguments: list[str]) -> dict[str, float]:
     return result
 
 
-def _medians(
-    ours: list[str], peer: list[str] | None, arguments: list[str], figure: str
-) -> tuple[float, float | None]:
+def _medians(ours: list[str], peer: list[str] | None, arguments: list[str], figure: str) -> tuple[float, float | None]:
     """Both sides in turn, so that a change in the load of the machine meets both."""
     mine, others = [], []
     for _ in range(ROUNDS):

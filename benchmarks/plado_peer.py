@@ -39,7 +39,8 @@ def goal_test(task: Task) -> Callable[[State], bool]:
     literals = itertools.chain(condition.atoms, condition.negated_atoms)
     if all(atom.predicate < task.num_fluent_predicates for atom in literals):
         return lambda state: condition.evaluate((), state)
-    return GoalChecker(task)
+    checker: Callable[[State], bool] = GoalChecker(task)
+    return checker
 
 
 def walk(domain: str, problem: str, seconds: float, seed: int) -> dict[str, float]:

@@ -69,12 +69,12 @@ def literal_name(task: GroundTask, literal: int) -> str:
 
 
 def condition_text(task: GroundTask, condition: int) -> str:
-    """A ground condition as a formula; its literals come before its clauses."""
+    """A ground condition as a formula, with the parts of conjunctions and disjunctions in alphabetical order."""
     parts = [literal_name(task, int(literal)) for literal in task.condition_literals[condition]]
     for clause in task.condition_clauses[condition]:
-        disjuncts = [condition_text(task, int(part)) for part in task.clause_conditions[int(clause)]]
+        disjuncts = sorted(condition_text(task, int(part)) for part in task.clause_conditions[int(clause)])
         parts.append(f"({' '.join(('or', *disjuncts))})")
-    return parts[0] if len(parts) == 1 else f"({' '.join(('and', *parts))})"
+    return parts[0] if len(parts) == 1 else f"({' '.join(('and', *sorted(parts)))})"
 
 
 def precondition_text(task: GroundTask, action: str) -> str:

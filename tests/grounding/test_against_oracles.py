@@ -39,7 +39,9 @@ def test_grounding_agrees_with_brute_force(task: tuple[Domain, Problem]) -> None
     for schema in ground_task.schemas:
         action = next(action for action in domain.actions if action.name == schema.name)
         lifted = brute.lifted_slots(action)
-        assert [(slot.predicate, slot.terms) for slot in schema.slots] == [(slot.predicate, slot.terms) for slot in lifted]
+        assert [(slot.predicate, slot.terms) for slot in schema.slots] == [
+            (slot.predicate, slot.terms) for slot in lifted
+        ]
         for row in range(schema.num_actions):
             args = tuple(ground_task.objects[index] for index in schema.arguments[row])
             found = [{atom_of(ground_task, atom) for atom in each.of(row)} for each in schema.instances]
@@ -89,5 +91,3 @@ def test_transitions_agree_with_the_interpreter(task: tuple[Domain, Problem]) ->
                 if successor not in seen:
                     seen.add(successor)
                     queue.append(successor)
-
-

@@ -52,10 +52,13 @@ Mutation = Callable[[str, random.Random], str]
 def attempt(text: str) -> str:
     """Does all there is to do with an input; returns the kind of the outcome. Anything else is a bug."""
     try:
-        parse_text(text)
+        document = parse_text(text)
     except AsnetsError as error:
-        str(error).encode(errors="surrogatepass")
+        str(error).encode()  # It can be printed.
         return type(error).__name__
+    written = "".join([*map(write_domain, document.domains), *map(write_problem, document.problems)])
+    again = parse_text(written)
+    assert (again.domains, again.problems) == (document.domains, document.problems)
     return "success"
 
 

@@ -16,7 +16,7 @@ from asnets.cli.running import (
     load,
     print_json,
 )
-from asnets.grounding import Limits
+from asnets.grounding import DEFAULT_LIMITS
 from asnets.ppddl.writer import show_condition
 
 _MAX_GOAL_WIDTH = 200
@@ -26,7 +26,7 @@ def inspect(
     domain: DomainArgument,
     problem: ProblemArgument = None,
     costs: CostsOption = "unit",
-    max_actions: MaxActionsOption = Limits().max_actions,
+    max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
     json: JsonOption = False,
 ) -> None:
     """Show what a task consists of once it is ground: objects, propositions, actions, slots, costs, times."""

@@ -21,7 +21,7 @@ from asnets.cli.running import (
 )
 from asnets.evaluation import Simulation, Trace, trace
 from asnets.evaluation import simulate as run_episodes
-from asnets.grounding import GroundTask, Limits
+from asnets.grounding import DEFAULT_LIMITS, GroundTask
 
 
 def simulate(
@@ -36,7 +36,7 @@ def simulate(
         typer.Option("--threads", min=1, max=256, help="How many; all cores if left out. Results are the same."),
     ] = None,
     costs: CostsOption = "unit",
-    max_actions: MaxActionsOption = Limits().max_actions,
+    max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
     show_trace: Annotated[bool, typer.Option("--trace", help="Also show the first run step by step.")] = False,
     json: JsonOption = False,
 ) -> None:

@@ -127,9 +127,7 @@ def simulate(
     if episodes < 1:
         raise ConfigError(f"the number of episodes must be at least 1, not {episodes}")
     workers = threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else threads or 1
-    parts: list[
-        tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int8]]
-    ] = []
+    parts: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int8]]] = []
     done, total_steps, seconds, chunk = 0, 0, 0.0, _FIRST_CHUNK
     while done < episodes:
         count = min(chunk, episodes - done)

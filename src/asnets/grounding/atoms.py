@@ -38,10 +38,20 @@ class AtomTable:
         self._first_constant = _first_numbers(self._constants, self.num_propositions)
         self.num_atoms = self.num_propositions + sum(map(len, self._constants.values()))
 
+    def is_static(self, predicate: str) -> bool:
+        """Whether no atom of the predicate ever changes."""
+        return len(self._propositions[predicate]) == 0
+
+    def static_tuples(self, predicate: str) -> Ints:
+        """The tuples for which a static predicate is true."""
+        return self._universe.decode(predicate, self._initial[predicate])
+
     def literals(self, atom: Atom, rows: Ints, scope: Scope, positive: bool) -> npt.NDArray[np.int64]:
         """The literal of an atom for each row of bindings, or TRUE or FALSE where it is constant."""
         codes = self._universe.atom_codes(atom, rows, scope)
         known = self._propositions[atom.predicate]
+        if self.is_static(atom.predicate):
+            return np.where(contains(self._initial[atom.predicate], codes) == positive, TRUE, FALSE).astype(np.int64)
         is_proposition = contains(known, codes)
         number = self._first_proposition[atom.predicate] + np.searchsorted(known, codes)
         constant = np.where(contains(self._initial[atom.predicate], codes) == positive, TRUE, FALSE)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from asnets.grounding.atoms import AtomTable
 from asnets.grounding.limits import Limits
-from asnets.grounding.rows import Index, expand, free_variables, group, project, take_lists
+from asnets.grounding.rows import Index, conjuncts, expand, free_variables, group, join, project, take_lists
 from asnets.grounding.task import FALSE_CONDITION, TRUE_CONDITION, Ints, Lists
 from asnets.grounding.universe import Scope, Universe, distinct
 from asnets.ppddl.model import And, Atom, Condition, Equals, Exists, Forall, Imply, Not, Or
@@ -65,20 +65,66 @@ class ConditionPool:
     def _connect(
         self, conjunction: bool, parts: list[tuple[Condition, bool]], rows: Ints, scope: Scope, what: str
     ) -> Nodes:
-        every = np.arange(len(rows), dtype=np.int64)
-        nodes = [self.evaluate(part, rows, scope, what, positive) for part, positive in parts]
+        """Connects signed conditions. What can be decided without a state goes first and spares the rest its rows."""
+        absorbing = FALSE if conjunction else TRUE
+        open_rows = np.arange(len(rows), dtype=np.int64)
+        owners, nodes = [], []
+        for part, positive in sorted(parts, key=lambda part: not self._is_constant(part[0])):
+            found = self.evaluate(part, rows if len(open_rows) == len(rows) else rows[open_rows], scope, what, positive)
+            owners.append(open_rows)
+            nodes.append(found)
+            decided = found == absorbing
+            if decided.any():
+                open_rows = open_rows[~decided]
         if len(nodes) == 1:
             return nodes[0]
-        owner = np.tile(every, len(nodes))
-        return self.combine(conjunction, len(rows), owner, np.concatenate([np.zeros(0, np.int64), *nodes]), what)
+        nothing = np.zeros(0, np.int64)
+        return self.combine(
+            conjunction, len(rows), np.concatenate([nothing, *owners]), np.concatenate([nothing, *nodes]), what
+        )
+
+    def _is_constant(self, condition: Condition) -> bool:
+        """Whether a condition is an equality or an atom of a predicate that never changes."""
+        match condition:
+            case Not(body):
+                return self._is_constant(body)
+            case Atom(predicate):
+                return self._atoms.is_static(predicate)
+            case Equals():
+                return True
+            case _:
+                return False
 
     def _quantify(self, condition: Forall | Exists, rows: Ints, scope: Scope, what: str, positive: bool) -> Nodes:
         columns = sorted(scope[name] for name in free_variables(condition))
-        distinct, representative = project(rows, columns)
-        longer, inner, owner = expand(distinct, scope, condition.variables, self._universe, self._limits, what)
-        nodes = self.evaluate(condition.body, longer, inner, what, positive)
+        distinct_rows, representative = project(rows, columns)
         conjunction = isinstance(condition, Forall) == positive
-        return self.combine(conjunction, len(distinct), owner, nodes, what)[representative]
+        longer, inner, owner = self._bind(condition, conjunction, positive, distinct_rows, scope, what)
+        nodes = self.evaluate(condition.body, longer, inner, what, positive)
+        return self.combine(conjunction, len(distinct_rows), owner, nodes, what)[representative]
+
+    def _bind(
+        self, condition: Forall | Exists, conjunction: bool, positive: bool, rows: Ints, scope: Scope, what: str
+    ) -> tuple[Ints, Scope, Index]:
+        """Binds quantified variables in all ways that matter.
+
+        Where `exists` asks for a static atom, or `forall` restricts itself to one, only the tuples of that atom can
+        make a difference: they are joined instead of running over all objects.
+        """
+        for part, sign in conjuncts(condition.body, positive != conjunction):
+            if isinstance(part, Atom) and sign and self._atoms.is_static(part.predicate):
+                bound = [variable for variable in condition.variables if variable.name in part.terms]
+                if not bound:
+                    continue
+                tuples = self._atoms.static_tuples(part.predicate)
+                joined, inner, owner = join(rows, scope, part, tuples, self._universe, self._limits, what)
+                fits = np.ones(len(joined), np.bool_)
+                for variable in bound:
+                    fits &= np.isin(joined[:, inner[variable.name]], self._universe.members(variable.type))
+                left = [variable for variable in condition.variables if variable not in bound]
+                expanded, all_bound, position = expand(joined[fits], inner, left, self._universe, self._limits, what)
+                return expanded, all_bound, owner[fits][position]
+        return expand(rows, scope, condition.variables, self._universe, self._limits, what)
 
     def combine(self, conjunction: bool, size: int, owner: Index, nodes: Nodes, what: str) -> Nodes:
         """The conjunctions (or disjunctions) of nodes grouped by their owners 0 … size - 1."""
@@ -145,8 +191,8 @@ class ConditionPool:
         composites = np.flatnonzero(used)[::-1]  # Parts were made before their wholes.
         number = np.full(len(used), -1, np.int64)
         number[composites] = 2 + np.arange(len(composites))
-        owner, parts = take_lists(self._children, composites)
-        parts = parts.astype(np.int64)
+        owner, children = take_lists(self._children, composites)
+        parts: Nodes = children.astype(np.int64)
         is_conjunction = self._conjunction[composites]
         # A literal needs a condition of its own where it is a root or a disjunct.
         disjuncts = parts[~is_conjunction[owner]]

@@ -66,17 +66,31 @@ class CostModel:
             return np.ones(len(arguments))
         totals = [Fraction(0)] * len(arguments)
         self._add(action, action.effect, arguments, scope, np.arange(len(arguments), dtype=np.int64), totals)
+        result = np.zeros(len(totals))
         for row, total in enumerate(totals):
             if total <= 0:
-                names = (self._universe.objects[index] for index in arguments[row])
-                shown = f"({' '.join((action.name, *names))})"
                 kind = "a zero cost" if total == 0 else "a positive reward" if self._sign < 0 else "a negative cost"
+                amount = show_number(-total if self._sign < 0 else total)
                 raise self._error(
-                    f"the action {shown} has {kind} ({show_number(total)}) under the metric; costs must be positive "
+                    f"the action {self._shown(action, arguments[row])} has {kind} ({amount}) under the metric; costs "
+                    "must be positive (use unit costs instead)",
+                    action.at,
+                )
+            try:
+                result[row] = float(total)
+            except OverflowError:
+                result[row] = np.inf
+            if result[row] in (0, np.inf):
+                size = "small" if result[row] == 0 else "large"
+                raise self._error(
+                    f"the action {self._shown(action, arguments[row])} has a cost that is too {size} to compute with "
                     "(use unit costs instead)",
                     action.at,
                 )
-        return np.array([float(total) for total in totals])
+        return result
+
+    def _shown(self, action: Action, arguments: Ints) -> str:
+        return f"({' '.join((action.name, *(self._universe.objects[index] for index in arguments)))})"
 
     def _add(
         self,
@@ -136,7 +150,9 @@ class CostModel:
                     raise self._error("division by zero", at)
                 return _calculate(operator, values)
 
-    def _error(self, message: str, at: int, kind: type[SemanticError | UnsupportedFeatureError] = SemanticError) -> AsnetsError:
+    def _error(
+        self, message: str, at: int, kind: type[SemanticError | UnsupportedFeatureError] = SemanticError
+    ) -> AsnetsError:
         source = self._domain.source or Source("", self._domain.name)
         return kind([source.diagnostic(message, at, "semantic" if kind is SemanticError else "unsupported")])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -121,7 +122,7 @@ class EffectCompiler:
         factors = self._num_factors + np.arange(len(rows), dtype=np.int64)
         self._num_factors += len(rows)
         self._factors.add(blocks, factors)
-        remainder = 1 - sum(probability for probability, _ in outcomes)
+        remainder = 1 - sum((probability for probability, _ in outcomes), Fraction(0))
         if remainder > 0:
             outcomes.append((remainder, AndEffect()))
         for probability, outcome in outcomes:

@@ -9,15 +9,13 @@ from asnets.grounding.conditions import ConditionPool
 from asnets.grounding.costs import CostModel
 from asnets.grounding.effects import EffectCompiler
 from asnets.grounding.goals import GOAL_NAME, goal_atoms
-from asnets.grounding.limits import Limits
+from asnets.grounding.limits import DEFAULT_LIMITS, Limits
 from asnets.grounding.reachability import explore
 from asnets.grounding.rows import Index, group
 from asnets.grounding.slots import instances, lifted_slots
 from asnets.grounding.task import GroundSchema, GroundTask, Ints, SlotInstances
 from asnets.grounding.universe import Codes, Universe
 from asnets.ppddl.model import Domain, Problem
-
-DEFAULT_LIMITS = Limits()
 
 
 def ground(domain: Domain, problem: Problem, *, costs: str = "unit", limits: Limits = DEFAULT_LIMITS) -> GroundTask:

@@ -29,5 +29,8 @@ class Limits:
             raise limit_error(what, f"{count:,} array entries", self.max_entries)
 
 
+DEFAULT_LIMITS = Limits()
+
+
 def limit_error(what: str, amount: str, limit: int) -> LimitError:
     return LimitError(f"grounding stopped: {what} needs {amount}, over the limit of {limit:,}")

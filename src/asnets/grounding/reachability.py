@@ -19,6 +19,7 @@ import numpy as np
 
 from asnets import _native
 from asnets.grounding.limits import Limits, limit_error
+from asnets.grounding.rows import conjuncts
 from asnets.grounding.task import Ints
 from asnets.grounding.universe import Codes, Scope, Universe, distinct
 from asnets.ppddl.model import (
@@ -47,6 +48,8 @@ from asnets.ppddl.model import (
 
 _MAX_JOINED = 64
 """Atoms joined in one rule; choosing an order is quadratic in them, further ones are filters."""
+_MAX_LIMIT = 2**62
+"""The compiled core takes no larger limits, and none that is larger makes a difference."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,7 @@ class _Program:
         self._true = {name: self._relation(array) for name, array in self._facts.items()}
         self._false = {name: self._relation(array[:0]) for name, array in self._facts.items()}
         self._applicable: dict[str, int] = {}
-        self._schema_of_rule: list[str] = []
+        self._rules: list[tuple[str, bool]] = []  # Schema, and whether the rule makes its ground actions.
 
     def _relation(self, facts: Ints) -> int:
         return self._engine.add_relation(facts.shape[1], np.ascontiguousarray(facts).reshape(-1), len(facts))
@@ -116,12 +119,15 @@ class _Program:
             self._applicable[action.name] = self._relation(empty)
         for action in self._domain.actions:
             self._add_schema(action)
-        rule, grown = self._engine.run(self._limits.max_join_steps)
+        rule, grown = self._engine.run(min(self._limits.max_join_steps, _MAX_LIMIT))
         if rule >= 0:
-            what = f"the action schema {self._schema_of_rule[rule]!r}"
-            if grown == "instances":
-                raise limit_error(what, "more ground instances", self._limits.max_actions)
-            raise limit_error(what, "more partial instances", self._limits.max_join_steps)
+            schema, makes_actions = self._rules[rule]
+            what = f"the action schema {schema!r}"
+            if grown != "instances":
+                raise limit_error(what, "more partial instances", self._limits.max_join_steps)
+            if makes_actions:
+                raise limit_error(what, "more ground actions", self._limits.max_actions)
+            raise limit_error(what, "more ground atoms", self._limits.max_atoms)
         universe = self._universe
         bindings = {}
         total = 0
@@ -132,12 +138,12 @@ class _Program:
                 raise limit_error(f"the action schema {action.name!r}", "more ground actions", self._limits.max_actions)
         codes = {
             kind: {
-                name: distinct(universe.encode(name, self._tuples(relation, universe.arity[name])))
+                name: distinct(universe.number(self._tuples(relation, universe.arity[name])))
                 for name, relation in relations.items()
             }
             for kind, relations in (("possible", self._true), ("deletable", self._false))
         }
-        initial = {name: distinct(universe.encode(name, array)) for name, array in self._facts.items()}
+        initial = {name: distinct(universe.number(array)) for name, array in self._facts.items()}
         return Reachable(bindings, initial, codes["possible"], codes["deletable"])
 
     def _tuples(self, relation: int, arity: int) -> Ints:
@@ -164,7 +170,7 @@ class _Program:
         filters: list[int] = []
         builder = _FormulaBuilder(self, scope)
         for condition in rule.conditions:
-            for part, sign in _conjuncts(condition, True):
+            for part, sign in conjuncts(condition, True):
                 if isinstance(part, Atom) and sign and len(body) < _MAX_JOINED:
                     body.append((self._true[part.predicate], self._terms(part.terms, scope)))
                 elif isinstance(part, Equals):
@@ -178,8 +184,8 @@ class _Program:
             heads.append((relations[literal.atom.predicate], self._terms(literal.atom.terms, scope)))
         limit = self._limits.max_actions if applicable else self._limits.max_atoms
         types = [self.type(variable.type) for variable in rule.variables]
-        self._schema_of_rule.append(rule.action.name)
-        self._engine.add_rule(types, body, constraints, filters, builder.num_slots, heads, limit)
+        self._rules.append((rule.action.name, applicable is not None))
+        self._engine.add_rule(types, body, constraints, filters, builder.num_slots, heads, min(limit, _MAX_LIMIT))
 
     def _terms(self, terms: tuple[str, ...], scope: Scope) -> list[int]:
         index = self._universe.object_index
@@ -234,21 +240,6 @@ class _FormulaBuilder:
                 types = [self._program.type(variable.type) for variable in variables]
                 universal = isinstance(condition, Forall) == positive
                 return engine.add_quantifier(universal, slots, types, self.formula(body, positive, inner))
-
-
-def _conjuncts(condition: Condition, positive: bool) -> Iterator[tuple[Condition, bool]]:
-    """The signed conditions whose conjunction a signed condition is."""
-    match condition, positive:
-        case (And(parts), True) | (Or(parts), False):
-            for part in parts:
-                yield from _conjuncts(part, positive)
-        case Not(body), _:
-            yield from _conjuncts(body, not positive)
-        case Imply(premise, conclusion), False:
-            yield from _conjuncts(premise, True)
-            yield from _conjuncts(conclusion, False)
-        case _:
-            yield condition, positive
 
 
 def _split(effect: Effect, rule: _Rule) -> Iterator[_Rule]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from asnets.ppddl.model import (
     Not,
     Or,
     TypedName,
+    is_variable,
 )
 
 Index = npt.NDArray[np.int64]
@@ -64,6 +65,32 @@ def expand(
     return extended, {**scope, **{name: rows.shape[1] + i for i, name in enumerate(names)}}, owner
 
 
+def join(
+    rows: Ints, scope: Scope, atom: Atom, tuples: Ints, universe: Universe, limits: Limits, what: str
+) -> tuple[Ints, Scope, Index]:
+    """All ways to bind the variables of an atom that are not in scope such that the atom is one of the tuples.
+
+    Returns:
+        As `expand`.
+    """
+    fixed = [column for column, term in enumerate(atom.terms) if term in scope or not is_variable(term)]
+    new = {term: column for column, term in enumerate(atom.terms) if column not in fixed}
+    repeated = [(column, new[term]) for column, term in enumerate(atom.terms) if new.get(term, column) != column]
+    for column, other in repeated:
+        tuples = tuples[tuples[:, column] == tuples[:, other]]
+    keys = universe.number(tuples[:, fixed])
+    order = np.argsort(keys, kind="stable")
+    wanted = universe.number(universe.arguments([atom.terms[column] for column in fixed], rows, scope))
+    first = np.searchsorted(keys[order], wanted, side="left")
+    counts = np.searchsorted(keys[order], wanted, side="right") - first
+    limits.check_entries(int(counts.sum()) * max(1, rows.shape[1] + len(new)), what)
+    owner = np.repeat(np.arange(len(rows), dtype=np.int64), counts)
+    within = np.arange(len(owner), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
+    matches = tuples[order[first[owner] + within]]
+    extended = np.column_stack([rows[owner], matches[:, list(new.values())]]).astype(np.int32)
+    return extended, {**scope, **{name: rows.shape[1] + i for i, name in enumerate(new)}}, owner
+
+
 def free_variables(condition: Condition) -> frozenset[str]:
     """The variables that a condition does not bind itself."""
     match condition:
@@ -79,6 +106,21 @@ def free_variables(condition: Condition) -> frozenset[str]:
             return free_variables(premise) | free_variables(conclusion)
         case Forall(variables, body) | Exists(variables, body):
             return free_variables(body) - {variable.name for variable in variables}
+
+
+def conjuncts(condition: Condition, positive: bool) -> Iterator[tuple[Condition, bool]]:
+    """The signed conditions whose conjunction a signed condition is."""
+    match condition, positive:
+        case (And(parts), True) | (Or(parts), False):
+            for part in parts:
+                yield from conjuncts(part, positive)
+        case Not(body), _:
+            yield from conjuncts(body, not positive)
+        case Imply(premise, conclusion), False:
+            yield from conjuncts(premise, True)
+            yield from conjuncts(conclusion, False)
+        case _:
+            yield condition, positive
 
 
 def group(owner: Index, values: npt.NDArray[np.integer], size: int) -> Lists:

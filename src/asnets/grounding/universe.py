@@ -52,13 +52,14 @@ class Universe:
             return np.zeros((len(rows), 0), np.int32)
         return np.stack([self.column(term, rows, scope) for term in terms], axis=1)
 
-    def encode(self, predicate: str, arguments: Ints) -> Codes:
-        base, arity = max(2, len(self.objects)), self.arity[predicate]
-        dtype: Any = np.int64 if base**arity < 2**62 else object
-        codes: Codes = np.zeros(len(arguments), dtype)
-        for column in range(arity):
-            codes = codes * base + arguments[:, column].astype(dtype)
-        return codes
+    def number(self, tuples: Ints) -> Codes:
+        """Tuples of objects read as numbers."""
+        base, width = max(2, len(self.objects)), tuples.shape[1]
+        dtype: Any = np.int64 if base**width < 2**62 else object
+        numbers: Codes = np.zeros(len(tuples), dtype)
+        for column in range(width):
+            numbers = numbers * base + tuples[:, column].astype(dtype)
+        return numbers
 
     def decode(self, predicate: str, codes: Codes) -> Ints:
         base, arity = max(2, len(self.objects)), self.arity[predicate]
@@ -69,7 +70,7 @@ class Universe:
         return arguments
 
     def atom_codes(self, atom: Atom, rows: Ints, scope: Scope) -> Codes:
-        return self.encode(atom.predicate, self.arguments(atom.terms, rows, scope))
+        return self.number(self.arguments(atom.terms, rows, scope))
 
 
 def contains(sorted_codes: Codes, codes: Codes) -> npt.NDArray[np.bool_]:
@@ -82,7 +83,7 @@ def contains(sorted_codes: Codes, codes: Codes) -> npt.NDArray[np.bool_]:
 
 
 def distinct(values: Codes) -> Codes:
-    """The distinct values, ascending. (`np.unique` hashes integers first, which is several times slower here.)"""
+    """The distinct values, ascending; `np.unique` hashes integers first, which is several times slower here."""
     ordered = np.sort(values)
     different = np.ones(len(ordered), np.bool_)
     different[1:] = ordered[1:] != ordered[:-1]
