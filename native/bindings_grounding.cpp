@@ -1,5 +1,4 @@
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <stdexcept>
@@ -38,10 +37,12 @@ void bind_grounding(nb::module_& module) {
           nb::arg("members"))
       .def(
           "add_relation",
-          [](Reachability& self, std::size_t arity, InArray<std::int32_t> facts, std::size_t count) {
-            return self.add_relation(arity, {facts.data(), facts.size()}, count);
+          [](Reachability& self, std::size_t arity, InArray<std::int32_t> facts, std::size_t count,
+             std::size_t max_tuples) {
+            return self.add_relation(arity, {facts.data(), facts.size()}, count, max_tuples);
           },
-          nb::arg("arity"), nb::arg("facts"), nb::arg("count"), "`facts` holds `count` tuples one after the other.")
+          nb::arg("arity"), nb::arg("facts"), nb::arg("count"), nb::arg("max_tuples"),
+          "`facts` holds `count` tuples one after the other; rules may bring them to `max_tuples`.")
       .def("add_atom", &Reachability::add_atom, nb::arg("relation"), nb::arg("terms"))
       .def("add_negated_atom", &Reachability::add_negated_atom, nb::arg("relation"), nb::arg("deleted"),
            nb::arg("terms"))
@@ -53,25 +54,26 @@ void bind_grounding(nb::module_& module) {
           "add_rule",
           [](Reachability& self, std::vector<std::size_t> types, const std::vector<AtomPair>& body,
              std::vector<std::size_t> constraints, std::vector<std::size_t> filter, std::size_t num_slots,
-             const std::vector<AtomPair>& heads, std::size_t max_tuples) {
+             const std::vector<AtomPair>& heads) {
             return self.add_rule({std::move(types), to_atoms(body), std::move(constraints), std::move(filter),
-                                  num_slots, to_atoms(heads), max_tuples});
+                                  num_slots, to_atoms(heads)});
           },
           nb::arg("types"), nb::arg("body"), nb::arg("constraints"), nb::arg("filter"), nb::arg("num_slots"),
-          nb::arg("heads"), nb::arg("max_tuples"))
+          nb::arg("heads"))
       .def(
           "run",
-          [](Reachability& self, std::size_t max_steps) -> std::pair<std::ptrdiff_t, std::string> {
+          [](Reachability& self, std::size_t max_steps) -> std::pair<std::ptrdiff_t, std::ptrdiff_t> {
             nb::gil_scoped_release release;
             try {
               self.run(max_steps, poll_signals);
             } catch (const GroundingLimit& limit) {
-              return {static_cast<std::ptrdiff_t>(limit.rule), limit.what()};
+              return {static_cast<std::ptrdiff_t>(limit.rule), limit.relation};
             }
-            return {-1, ""};
+            return {-1, -1};
           },
           nb::arg("max_steps"),
-          "Runs to the fixpoint. Returns (-1, \"\"), or the rule that went over a limit and what grew too large.")
+          "Runs to the fixpoint. Returns (-1, -1), or the rule that went over a limit and the relation that grew too large "
+          "(-1: too many join steps).")
       .def(
           "tuples",
           [](const Reachability& self, std::size_t relation) {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -97,3 +97,17 @@ def successors_by_name(
     names = [state_names(task, states.propositions(int(successor))) for successor in found]
     assert len(set(names)) == len(names), "equal successors are merged"
     return dict(zip(names, map(float, probabilities), strict=True))
+
+
+def check_frequencies(observed: Sequence[int], probabilities: Sequence[float]) -> None:
+    """Pearson's chi-square test at a significance of one in a million, for fixed seeds.
+
+    The critical value is that of Wilson and Hilferty: the cube root of chi-square is nearly normal.
+    """
+    total = sum(observed)
+    expected = [total * probability for probability in probabilities]
+    assert min(expected) >= 5, "too few draws for the test"
+    statistic = sum((o - e) ** 2 / e for o, e in zip(observed, expected, strict=True))
+    freedom = len(expected) - 1
+    critical = freedom * (1 - 2 / (9 * freedom) + 4.753 * (2 / (9 * freedom)) ** 0.5) ** 3
+    assert statistic < critical, f"chi-square {statistic:.1f}, with {freedom} degrees of freedom"

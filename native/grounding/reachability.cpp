@@ -4,56 +4,13 @@
 #include <limits>
 #include <utility>
 
-#include "hash.hpp"
-
 namespace asnets {
 
 namespace {
 
-std::uint64_t hash_tuple(const std::int32_t* tuple, std::size_t arity) {
-  std::uint64_t hash = arity;
-  for (std::size_t i = 0; i < arity; ++i) hash = mix64(hash ^ static_cast<std::uint32_t>(tuple[i]));
-  return hash;
-}
-
 constexpr std::size_t kPollInterval = std::size_t{1} << 18;
 
 }  // namespace
-
-// --- Relation ---
-
-std::size_t Relation::find(const std::int32_t* tuple) const {
-  if (slots_.empty()) return npos;
-  const std::size_t mask = slots_.size() - 1;
-  for (std::size_t slot = hash_tuple(tuple, arity_) & mask; slots_[slot] != 0; slot = (slot + 1) & mask) {
-    const std::size_t index = slots_[slot] - 1;
-    if (std::equal(tuple, tuple + arity_, this->tuple(index))) return index;
-  }
-  return npos;
-}
-
-bool Relation::insert(const std::int32_t* tuple) {
-  if ((size_ + 1) * 2 > slots_.size()) grow();
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = hash_tuple(tuple, arity_) & mask;
-  for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
-    if (std::equal(tuple, tuple + arity_, this->tuple(slots_[slot] - 1))) return false;
-  }
-  slots_[slot] = static_cast<std::uint32_t>(++size_);
-  data_.insert(data_.end(), tuple, tuple + arity_);
-  return true;
-}
-
-void Relation::grow() {
-  std::vector<std::uint32_t> bigger(std::max<std::size_t>(16, slots_.size() * 2), 0);
-  const std::size_t mask = bigger.size() - 1;
-  for (std::size_t index = 0; index < size_; ++index) {
-    std::size_t slot = hash_tuple(tuple(index), arity_) & mask;
-    while (bigger[slot] != 0) slot = (slot + 1) & mask;
-    bigger[slot] = static_cast<std::uint32_t>(index + 1);
-  }
-  slots_ = std::move(bigger);
-}
 
 // --- Building the program ---
 
@@ -64,8 +21,9 @@ std::size_t Reachability::add_type(std::span<const std::int32_t> members) {
   return types_.size() - 1;
 }
 
-std::size_t Reachability::add_relation(std::size_t arity, std::span<const std::int32_t> facts, std::size_t count) {
-  RelationData relation{Relation(arity), 0, false, {}, Relation(arity), {}, {}};
+std::size_t Reachability::add_relation(std::size_t arity, std::span<const std::int32_t> facts, std::size_t count,
+                                       std::size_t max_tuples) {
+  RelationData relation{Relation(arity), 0, max_tuples, false, {}, Relation(arity), {}, {}};
   if (facts.size() != arity * count) throw std::invalid_argument("facts do not fit the arity");
   // A nullary tuple has no values, but an address is needed all the same.
   const std::int32_t nothing = 0;
@@ -113,57 +71,10 @@ std::size_t Reachability::add_rule(Rule rule) {
 std::size_t Reachability::index_for(std::size_t relation, std::vector<std::uint32_t> columns) {
   auto& indices = relations_[relation].indices;
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    if (indices[i].columns == columns) return i;
+    if (indices[i].columns() == columns) return i;
   }
-  indices.push_back({std::move(columns), {}, {}, 0});
-  for (std::size_t t = 0; t < relations_[relation].tuples.size(); ++t) {
-    index_tuple(relations_[relation].tuples, indices.back(), t);
-  }
+  indices.emplace_back(relations_[relation].tuples, std::move(columns));
   return indices.size() - 1;
-}
-
-void Reachability::index_tuple(const Relation& tuples, Index& index, std::size_t tuple) {
-  const auto hash_columns = [&](std::size_t t) {
-    std::uint64_t hash = index.columns.size();
-    for (const std::uint32_t c : index.columns) {
-      hash = mix64(hash ^ static_cast<std::uint32_t>(tuples.tuple(t)[c]));
-    }
-    return hash;
-  };
-  const auto same_key = [&](std::size_t a, std::size_t b) {
-    return std::all_of(index.columns.begin(), index.columns.end(),
-                       [&](std::uint32_t c) { return tuples.tuple(a)[c] == tuples.tuple(b)[c]; });
-  };
-  if ((index.keys + 1) * 2 > index.slots.size()) {
-    std::vector<std::uint32_t> bigger(std::max<std::size_t>(16, index.slots.size() * 2), 0);
-    for (const std::uint32_t head : index.slots) {
-      if (head == 0) continue;
-      std::size_t slot = hash_columns(head - 1) & (bigger.size() - 1);
-      while (bigger[slot] != 0) slot = (slot + 1) & (bigger.size() - 1);
-      bigger[slot] = head;
-    }
-    index.slots = std::move(bigger);
-  }
-  const std::size_t mask = index.slots.size() - 1;
-  std::size_t slot = hash_columns(tuple) & mask;
-  while (index.slots[slot] != 0 && !same_key(index.slots[slot] - 1, tuple)) slot = (slot + 1) & mask;
-  if (index.slots[slot] == 0) ++index.keys;
-  index.next.push_back(index.slots[slot]);
-  index.slots[slot] = static_cast<std::uint32_t>(tuple + 1);
-}
-
-std::size_t Reachability::lookup(const Relation& tuples, const Index& index, const std::int32_t* key) {
-  if (index.slots.empty()) return 0;
-  std::uint64_t hash = index.columns.size();
-  for (std::size_t i = 0; i < index.columns.size(); ++i) hash = mix64(hash ^ static_cast<std::uint32_t>(key[i]));
-  const std::size_t mask = index.slots.size() - 1;
-  for (std::size_t slot = hash & mask; index.slots[slot] != 0; slot = (slot + 1) & mask) {
-    const std::int32_t* tuple = tuples.tuple(index.slots[slot] - 1);
-    bool same = true;
-    for (std::size_t i = 0; i < index.columns.size() && same; ++i) same = tuple[index.columns[i]] == key[i];
-    if (same) return index.slots[slot];
-  }
-  return 0;
 }
 
 // How many tuples a step over this atom is expected to give: for relations that never change from their sizes, for
@@ -307,15 +218,17 @@ void Reachability::run(std::size_t max_steps, const std::function<void()>& poll)
 
 void Reachability::tick(std::size_t rule) {
   if (++steps_ % kPollInterval == 0) (*poll_)();
-  if (steps_ > max_steps_) throw GroundingLimit(rule, "join steps");
+  if (steps_ > max_steps_) throw GroundingLimit(rule, -1);
 }
 
-void Reachability::insert(std::size_t relation, const std::int32_t* tuple) {
+// Returns false if the relation has no room left.
+bool Reachability::insert(std::size_t relation, const std::int32_t* tuple) {
   RelationData& data = relations_[relation];
-  if (!data.tuples.insert(tuple)) return;
+  if (!data.tuples.insert(tuple)) return true;
   const std::size_t index = data.tuples.size() - 1;
-  for (Index& columns : data.indices) index_tuple(data.tuples, columns, index);
+  for (Index& columns : data.indices) columns.add(data.tuples, index);
   queue_.emplace_back(relation, index);
+  return data.tuples.size() <= data.max_tuples;
 }
 
 bool Reachability::bind_tuple(const Rule& rule, const Atom& atom, const std::int32_t* tuple,
@@ -369,9 +282,9 @@ void Reachability::join(const Plan& plan) {
       instantiate(atom.terms, key);
       cursors[depth] = relation.tuples.find(key.data()) != Relation::npos ? 1 : 0;
     } else {
-      for (const std::uint32_t c : relation.indices[step.index].columns) key.push_back(value(atom.terms[c]));
+      for (const std::uint32_t c : relation.indices[step.index].columns()) key.push_back(value(atom.terms[c]));
       key.push_back(0);
-      cursors[depth] = lookup(relation.tuples, relation.indices[step.index], key.data());
+      cursors[depth] = relation.indices[step.index].first(relation.tuples, key.data());
     }
   };
   // Binds the next candidate of a step; false when there is none.
@@ -393,7 +306,7 @@ void Reachability::join(const Plan& plan) {
       tick(plan.rule);
       const RelationData& relation = relations_[atom.relation];
       const std::size_t tuple = cursors[depth] - 1;
-      cursors[depth] = relation.indices[step.index].next[tuple];
+      cursors[depth] = relation.indices[step.index].next(tuple);
       if (bind_tuple(rule, atom, relation.tuples.tuple(tuple), step.binds) && constraints_hold(step.constraints)) {
         return true;
       }
@@ -417,6 +330,7 @@ void Reachability::join(const Plan& plan) {
 }
 
 void Reachability::complete(std::size_t rule_index) {
+  completing_ = rule_index;
   for (const std::size_t formula : rules_[rule_index].filter) {
     watches_.clear();
     switch (evaluate(formula)) {
@@ -437,10 +351,9 @@ void Reachability::fire(std::size_t rule_index) {
   for (const Atom& head : rule.heads) {
     scratch_.clear();
     instantiate(head.terms, scratch_);
-    insert(head.relation, scratch_.data());
-  }
-  if (rule.max_tuples != 0 && relations_[rule.heads[0].relation].tuples.size() > rule.max_tuples) {
-    throw GroundingLimit(rule_index, "instances");
+    if (!insert(head.relation, scratch_.data())) {
+      throw GroundingLimit(rule_index, static_cast<std::ptrdiff_t>(head.relation));
+    }
   }
 }
 
@@ -514,7 +427,7 @@ Reachability::Truth Reachability::evaluate_quantifier(const Formula& formula) {
   }
   std::vector<std::size_t> odometer(count, 0);
   for (;;) {
-    if (++steps_ % kPollInterval == 0) (*poll_)();
+    tick(completing_);
     for (std::size_t i = 0; i < count; ++i) {
       env_[static_cast<std::size_t>(formula.variables[i])] = types_[formula.types[i]].members[odometer[i]];
     }

@@ -13,44 +13,21 @@
 #include <functional>
 #include <span>
 #include <stdexcept>
-#include <string>
 #include <vector>
+
+#include "grounding/relation.hpp"
 
 namespace asnets {
 
 // A term is a variable slot (>= 0) or an object (-1 - object).
 using Term = std::int32_t;
 
+// A relation, or the number of join steps, went over its limit while a rule was evaluated.
 struct GroundingLimit : std::runtime_error {
-  GroundingLimit(std::size_t rule_index, const std::string& what)
-      : std::runtime_error(what), rule(rule_index) {}
+  GroundingLimit(std::size_t rule_index, std::ptrdiff_t relation_index)
+      : std::runtime_error("grounding limit"), rule(rule_index), relation(relation_index) {}
   std::size_t rule;
-};
-
-// A growing set of tuples of one arity.
-class Relation {
- public:
-  explicit Relation(std::size_t arity) : arity_(arity) {}
-
-  // The index of a tuple, or npos.
-  std::size_t find(const std::int32_t* tuple) const;
-  // Inserts a tuple; returns whether it is new.
-  bool insert(const std::int32_t* tuple);
-
-  std::size_t arity() const { return arity_; }
-  std::size_t size() const { return size_; }
-  const std::int32_t* tuple(std::size_t index) const { return data_.data() + index * arity_; }
-  const std::vector<std::int32_t>& data() const { return data_; }
-
-  static constexpr std::size_t npos = static_cast<std::size_t>(-1);
-
- private:
-  void grow();
-
-  std::size_t arity_;
-  std::size_t size_ = 0;
-  std::vector<std::int32_t> data_;
-  std::vector<std::uint32_t> slots_;  // Tuple index + 1, 0 for empty; the size is a power of two.
+  std::ptrdiff_t relation;  // -1 for join steps.
 };
 
 class Reachability {
@@ -60,8 +37,9 @@ class Reachability {
   // --- The program. All methods return the index of what they add. ---
 
   std::size_t add_type(std::span<const std::int32_t> members);
-  // `facts` holds the initial tuples one after the other.
-  std::size_t add_relation(std::size_t arity, std::span<const std::int32_t> facts, std::size_t count);
+  // `facts` holds the initial tuples one after the other; rules may bring them to `max_tuples`.
+  std::size_t add_relation(std::size_t arity, std::span<const std::int32_t> facts, std::size_t count,
+                           std::size_t max_tuples);
 
   // Formulas. A negative literal holds if its atom is not among the initial facts of `relation` or is in `deleted`.
   std::size_t add_atom(std::size_t relation, std::vector<Term> terms);
@@ -82,11 +60,10 @@ class Reachability {
     std::vector<std::size_t> filter;       // Formulas that must all hold.
     std::size_t num_slots = 0;             // Variables including those bound by quantifiers.
     std::vector<Atom> heads;
-    std::size_t max_tuples = 0;  // Limit on the tuples of the first head.
   };
   std::size_t add_rule(Rule rule);
 
-  // Runs to the fixpoint. `poll` is called now and then and may throw to stop.
+  // Runs to the fixpoint. `poll` is called now and then and may throw to stop. Throws GroundingLimit.
   void run(std::size_t max_steps, const std::function<void()>& poll);
 
   const Relation& relation(std::size_t index) const { return relations_[index].tuples; }
@@ -109,16 +86,10 @@ class Reachability {
     std::vector<bool> contains;
   };
 
-  // Tuples of a relation by the values of some columns, as chains through `next`.
-  struct Index {
-    std::vector<std::uint32_t> columns;
-    std::vector<std::uint32_t> slots;  // First tuple of a chain + 1.
-    std::vector<std::uint32_t> next;   // Next tuple of the chain + 1, for each tuple.
-    std::size_t keys = 0;
-  };
   struct RelationData {
     Relation tuples;
     std::size_t num_initial = 0;
+    std::size_t max_tuples = 0;
     bool dynamic = false;
     std::vector<Index> indices;
     Relation watched;  // Tuples that some pending binding waits for.
@@ -154,9 +125,7 @@ class Reachability {
   std::int32_t value(Term term) const { return term >= 0 ? env_[static_cast<std::size_t>(term)] : -1 - term; }
   void instantiate(const std::vector<Term>& terms, std::vector<std::int32_t>& out) const;
 
-  void insert(std::size_t relation, const std::int32_t* tuple);
-  static void index_tuple(const Relation& tuples, Index& index, std::size_t tuple);
-  static std::size_t lookup(const Relation& tuples, const Index& index, const std::int32_t* key);
+  bool insert(std::size_t relation, const std::int32_t* tuple);
   std::size_t index_for(std::size_t relation, std::vector<std::uint32_t> columns);
 
   Plan make_plan(std::size_t rule, std::size_t trigger);
@@ -186,6 +155,7 @@ class Reachability {
   std::vector<std::int32_t> env_;
   std::vector<Watch> watches_;
   std::vector<std::int32_t> scratch_;
+  std::size_t completing_ = 0;  // The rule whose filter is being evaluated.
   std::size_t steps_ = 0;
   std::size_t max_steps_ = 0;
   const std::function<void()>* poll_ = nullptr;

@@ -105,27 +105,27 @@ class _Program:
             )
             for name, atoms in facts.items()
         }
-        self._true = {name: self._relation(array) for name, array in self._facts.items()}
-        self._false = {name: self._relation(array[:0]) for name, array in self._facts.items()}
+        self._true = {name: self._relation(array, limits.max_atoms) for name, array in self._facts.items()}
+        self._false = {name: self._relation(array[:0], limits.max_atoms) for name, array in self._facts.items()}
         self._applicable: dict[str, int] = {}
-        self._rules: list[tuple[str, bool]] = []  # Schema, and whether the rule makes its ground actions.
+        self._schema_of_rule: list[str] = []
 
-    def _relation(self, facts: Ints) -> int:
-        return self._engine.add_relation(facts.shape[1], np.ascontiguousarray(facts).reshape(-1), len(facts))
+    def _relation(self, facts: Ints, limit: int) -> int:
+        values = np.ascontiguousarray(facts).reshape(-1)
+        return self._engine.add_relation(facts.shape[1], values, len(facts), min(limit, _MAX_LIMIT))
 
     def run(self) -> Reachable:
         for action in self._domain.actions:
             empty = np.zeros((0, len(action.parameters)), np.int32)
-            self._applicable[action.name] = self._relation(empty)
+            self._applicable[action.name] = self._relation(empty, self._limits.max_actions)
         for action in self._domain.actions:
             self._add_schema(action)
         rule, grown = self._engine.run(min(self._limits.max_join_steps, _MAX_LIMIT))
         if rule >= 0:
-            schema, makes_actions = self._rules[rule]
-            what = f"the action schema {schema!r}"
-            if grown != "instances":
+            what = f"the action schema {self._schema_of_rule[rule]!r}"
+            if grown < 0:
                 raise limit_error(what, "more partial instances", self._limits.max_join_steps)
-            if makes_actions:
+            if grown in self._applicable.values():
                 raise limit_error(what, "more ground actions", self._limits.max_actions)
             raise limit_error(what, "more ground atoms", self._limits.max_atoms)
         universe = self._universe
@@ -174,18 +174,16 @@ class _Program:
                 if isinstance(part, Atom) and sign and len(body) < _MAX_JOINED:
                     body.append((self._true[part.predicate], self._terms(part.terms, scope)))
                 elif isinstance(part, Equals):
-                    left, right = self._terms((part.left, part.right), scope)
-                    constraints.append(self._engine.add_equality(left, right, sign))
+                    constraints.append(self.equality(part, sign, scope))
                 else:
                     filters.append(builder.formula(part, sign, scope))
         heads = [applicable] if applicable else []
         for literal in rule.literals:
             relations = self._true if literal.positive else self._false
             heads.append((relations[literal.atom.predicate], self._terms(literal.atom.terms, scope)))
-        limit = self._limits.max_actions if applicable else self._limits.max_atoms
         types = [self.type(variable.type) for variable in rule.variables]
-        self._rules.append((rule.action.name, applicable is not None))
-        self._engine.add_rule(types, body, constraints, filters, builder.num_slots, heads, min(limit, _MAX_LIMIT))
+        self._schema_of_rule.append(rule.action.name)
+        self._engine.add_rule(types, body, constraints, filters, builder.num_slots, heads)
 
     def _terms(self, terms: tuple[str, ...], scope: Scope) -> list[int]:
         index = self._universe.object_index

@@ -14,6 +14,14 @@ from difflib import get_close_matches
 from fractions import Fraction
 
 from asnets.errors import Diagnostic
+from asnets.ppddl.dialect import (
+    DOMAIN_SECTIONS,
+    FIELDS,
+    KNOWN_REQUIREMENTS,
+    UNCERTAIN_FACTS,
+    UNSUPPORTED_FIELDS,
+    UNSUPPORTED_SECTIONS,
+)
 from asnets.ppddl.formulas import FormulaParser, show_parts
 from asnets.ppddl.model import (
     NOTHING,
@@ -33,86 +41,6 @@ from asnets.ppddl.model import (
 from asnets.ppddl.reader import SECTIONS, Reader
 from asnets.ppddl.source import Source
 from asnets.ppddl.syntax import RESERVED, SkipError
-
-_DOMAIN_SECTIONS = frozenset([":types", ":constants", ":predicates", ":functions", ":action"])
-_FIELDS = {
-    ":parameters": "a list of variables",
-    ":precondition": "a condition",
-    ":effect": "an effect",
-}
-_UNSUPPORTED_FIELDS = {
-    ":vars": "':vars' in an action",
-    ":observe": "a sensing action",
-    ":duration": "a durative action",
-    ":condition": "a durative action",
-}
-KNOWN_REQUIREMENTS = frozenset(
-    {
-        ":strips",
-        ":typing",
-        ":equality",
-        ":negative-preconditions",
-        ":disjunctive-preconditions",
-        ":existential-preconditions",
-        ":universal-preconditions",
-        ":quantified-preconditions",
-        ":conditional-effects",
-        ":universal-effects",
-        ":existential-effects",
-        ":adl",
-        ":fluents",
-        ":numeric-fluents",
-        ":action-costs",
-        ":probabilistic-effects",
-        ":rewards",
-        ":mdp",
-        ":ssp",
-        ":goal-rewards",
-        ":goal-probabilities",
-        ":constants",
-        ":domain-axioms",
-        ":derived-predicates",
-        ":durative-actions",
-        ":duration-inequalities",
-        ":continuous-effects",
-        ":timed-initial-literals",
-        ":preferences",
-        ":constraints",
-        ":object-fluents",
-        ":time",
-        ":non-deterministic",
-        ":nondeterministic",
-        ":ucpop",
-    }
-)
-_UNSUPPORTED_SECTIONS = {
-    ":durative-action": "a durative action",
-    ":derived": "a derived predicate",
-    ":axiom": "an axiom",
-    ":process": "a process",
-    ":event": "an event",
-    ":constraints": "a trajectory constraint",
-    ":goal-probability": "a goal probability",
-    ":goal-prob": "a goal probability",
-    ":timeless": "a :timeless section",
-    ":safety": "a :safety section",
-    ":length": "a plan length (:length)",
-    ":situation": "a named situation",
-    ":htn": "a task network",
-    ":tasks": "a task network",
-    ":task": "a task network",
-    ":method": "a task network",
-    ":observe": "a sensing action",
-    ":belief": "a belief state",
-}
-_UNCERTAIN_FACTS = {
-    "probabilistic": "a probabilistic initial state",
-    "oneof": "an uncertain initial state ('oneof')",
-    "unknown": "an uncertain initial state ('unknown')",
-    "or": "an uncertain initial state ('or')",
-    "forall": "a quantified initial state",
-    "when": "a conditional initial state",
-}
 
 
 @dataclass(frozen=True)
@@ -226,13 +154,13 @@ class _DefinitionParser(FormulaParser):
             self.report(f"expected a section such as (:init …), found {self.reader.show(section)!r}", section)
             return set()
         keyword = self.tokens[parts[0]]
-        if keyword in _UNSUPPORTED_SECTIONS:
-            self.unsupported(_UNSUPPORTED_SECTIONS[keyword], section)
+        if keyword in UNSUPPORTED_SECTIONS:
+            self.unsupported(UNSUPPORTED_SECTIONS[keyword], section)
         close = get_close_matches(keyword[:40], known, n=1)
         if self.reader.is_bad(parts[0]):
             close = known
         if keyword in SECTIONS:
-            home, other = ("domain", "problem") if keyword in _DOMAIN_SECTIONS else ("problem", "domain")
+            home, other = ("domain", "problem") if keyword in DOMAIN_SECTIONS else ("problem", "domain")
             self.report(f"the section {keyword!r} belongs in a {home}, not in a {other}", parts[0])
             return set()
         hint = f"did you mean {close[0]}?" if close else f"expected one of {', '.join(known)}"
@@ -351,13 +279,13 @@ class _DefinitionParser(FormulaParser):
             node = parts[position]
             keyword = self.tokens[node]
             position += 1
-            if keyword not in _FIELDS:
+            if keyword not in FIELDS:
                 unclear |= self._unknown_field(node)
                 # What follows up to the next keyword belongs to it.
                 while position < len(parts) and not self.tokens[parts[position]].startswith(":"):
                     position += 1
             elif position == len(parts) or self.tokens[parts[position]].startswith(":"):
-                self.report(f"expected {_FIELDS[keyword]} after {keyword}", node)
+                self.report(f"expected {FIELDS[keyword]} after {keyword}", node)
             elif keyword in fields:
                 self.report(f"the action has two {keyword} parts", node, "semantic")
                 position += 1
@@ -369,10 +297,10 @@ class _DefinitionParser(FormulaParser):
     def _unknown_field(self, node: int) -> bool:
         """Reports what is no part of an action; returns whether it may declare parameters."""
         keyword = self.tokens[node]
-        if keyword in _UNSUPPORTED_FIELDS:
-            self.attempt(lambda node: self.unsupported(_UNSUPPORTED_FIELDS[keyword], node), node)
+        if keyword in UNSUPPORTED_FIELDS:
+            self.attempt(lambda node: self.unsupported(UNSUPPORTED_FIELDS[keyword], node), node)
             return keyword == ":vars"
-        close = get_close_matches(keyword[:40], _FIELDS, n=1)
+        close = get_close_matches(keyword[:40], FIELDS, n=1)
         hint = f"; did you mean {close[0]}?" if close else ""
         if self.reader.is_list(node):
             hint = "; several conditions or effects are joined by (and …)"
@@ -464,8 +392,8 @@ class _DefinitionParser(FormulaParser):
         """What is not a list of names: a fact in an unusual form, which is returned, or something else."""
         parts = self.reader.children(node) if self.reader.is_list(node) else []
         head = self.tokens[parts[0]] if parts else ""
-        if head in _UNCERTAIN_FACTS:
-            self.unsupported(_UNCERTAIN_FACTS[head], node)
+        if head in UNCERTAIN_FACTS:
+            self.unsupported(UNCERTAIN_FACTS[head], node)
         if head == "at" and len(parts) == 3 and self.is_number(parts[1]) and self.reader.is_list(parts[2]):
             self.unsupported("a timed initial literal", node)
         if head == "=":
