@@ -22,7 +22,9 @@ from pathlib import Path
 
 from asnets.domains import FAMILIES, domain_text, generate
 from asnets.errors import AsnetsError
-from asnets.ppddl import parse_text, write_domain, write_problem
+from asnets.evaluation import simulate
+from asnets.grounding import Limits, ground
+from asnets.ppddl import Domain, Problem, parse_text, write_domain, write_problem
 
 TOKEN = re.compile(r"[()]|[^\s()]+|\s+")
 NUMBER = re.compile(r"(?<![^\s(])[+-]?[\d./]+(?![^\s)])")
@@ -47,6 +49,7 @@ NUMBERS = (*_NUMBERS.split(), "9" * 400, "9" * 401, "9" * 5000, "0." + "3" * 350
 CHARACTERS = "()?-:;=/.#\"'\\|,\0\x1b\x7f\x85\xa0é中\u2028\ud800\ufeff😀 \t\n\r\f\vaZ09_"
 
 Mutation = Callable[[str, random.Random], str]
+FUZZ_LIMITS = Limits(max_actions=20_000, max_atoms=20_000, max_entries=200_000, max_join_steps=1_000_000)
 
 
 def attempt(text: str) -> str:
@@ -59,7 +62,23 @@ def attempt(text: str) -> str:
     written = "".join([*map(write_domain, document.domains), *map(write_problem, document.problems)])
     again = parse_text(written)
     assert (again.domains, again.problems) == (document.domains, document.problems)
+    for problem in document.problems:
+        for domain in document.domains:
+            if domain.name == problem.domain:
+                ground_and_simulate(domain, problem)
     return "success"
+
+
+def ground_and_simulate(domain: Domain, problem: Problem) -> None:
+    """Everything after the front-end, on small limits."""
+    for costs in ("unit", "metric"):
+        try:
+            task = ground(domain, problem, costs=costs, limits=FUZZ_LIMITS)
+        except AsnetsError as error:
+            str(error).encode()
+            continue
+        result = simulate(task, episodes=3, max_steps=20, threads=1)
+        assert result.count("goal") + result.count("dead_end") + result.count("step_limit") == 3
 
 
 # --- Good inputs ------------------------------------------------------------------------------------------------

@@ -1,0 +1,137 @@
+// Tasks and states as Python sees them; shared by the binding files.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "bindings.hpp"
+#include "random.hpp"
+#include "simulator.hpp"
+#include "state_table.hpp"
+#include "successor_generator.hpp"
+#include "task.hpp"
+
+namespace asnets {
+
+using IntArray = InArray<std::int32_t>;
+using DoubleArray = InArray<double>;
+
+inline std::span<const std::int32_t> view(const IntArray& array) { return {array.data(), array.size()}; }
+inline std::span<const double> view(const DoubleArray& array) { return {array.data(), array.size()}; }
+
+// A task with its successor generator; the numpy arrays it reads are kept alive, not copied.
+struct PyTask {
+  PyTask(std::vector<IntArray> kept_ints, std::vector<DoubleArray> kept_doubles, const TaskArrays& arrays)
+      : ints(std::move(kept_ints)), doubles(std::move(kept_doubles)), task(arrays), generator(task) {}
+
+  std::vector<IntArray> ints;
+  std::vector<DoubleArray> doubles;
+  Task task;
+  SuccessorGenerator generator;
+};
+
+// Interned states behind a lock, so that Python threads may share one table.
+class PyStates {
+ public:
+  PyStates(const PyTask& task, std::size_t max_successors)
+      : task_(task), table_(task.task.num_words()), expander_(task.task, max_successors), sampler_(task.task) {}
+
+  StateId initial() {
+    const std::lock_guard lock(mutex_);
+    return table_.intern(task_.task.initial_state().data());
+  }
+
+  StateId intern(IntArray propositions) {
+    std::vector<Word> state(task_.task.num_words(), 0);
+    for (const std::int32_t proposition : view(propositions)) {
+      if (proposition < 0 || static_cast<std::size_t>(proposition) >= task_.task.num_propositions()) {
+        throw nb::index_error("no such proposition");
+      }
+      set_bit(state.data(), static_cast<std::size_t>(proposition));
+    }
+    const std::lock_guard lock(mutex_);
+    return table_.intern(state.data());
+  }
+
+  std::size_t size() {
+    const std::lock_guard lock(mutex_);
+    return table_.size();
+  }
+
+  std::vector<std::int32_t> propositions(StateId id) {
+    const std::lock_guard lock(mutex_);
+    return propositions_of(at(id));
+  }
+
+  bool is_goal(StateId id) {
+    const std::lock_guard lock(mutex_);
+    return task_.task.is_goal(at(id));
+  }
+
+  std::vector<ActionId> applicable(StateId id) {
+    const std::lock_guard lock(mutex_);
+    task_.generator.applicable(at(id), actions_, stack_);
+    std::vector<ActionId> result(actions_.actions().begin(), actions_.actions().end());
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+
+  void successors(StateId id, ActionId action, std::vector<StateId>& states, std::vector<double>& probabilities) {
+    const std::lock_guard lock(mutex_);
+    expander_.expand(at(id, action), action);
+    for (std::size_t i = 0; i < expander_.count(); ++i) {
+      states.push_back(table_.intern(expander_.successor(i)));
+      probabilities.push_back(expander_.probability(i));
+    }
+  }
+
+  // The packed words of a state; they never move.
+  const Word* words(StateId id) {
+    const std::lock_guard lock(mutex_);
+    return at(id);
+  }
+  const PyTask& task() const { return task_; }
+
+  StateId sample(StateId id, ActionId action, RandomStream& random) {
+    const std::lock_guard lock(mutex_);
+    const Word* words = at(id, action);
+    std::vector<Word> state(words, words + task_.task.num_words());
+    sampler_.step(state.data(), action, random);
+    return table_.intern(state.data());
+  }
+
+  std::vector<std::int32_t> propositions_of(const Word* state) const {
+    std::vector<std::int32_t> result;
+    for (std::size_t p = 0; p < task_.task.num_propositions(); ++p) {
+      if (test_bit(state, p)) result.push_back(static_cast<std::int32_t>(p));
+    }
+    return result;
+  }
+
+ private:
+  const Word* at(StateId id) const {
+    if (id >= table_.size()) throw nb::index_error("no such state");
+    return table_.state(id);
+  }
+  const Word* at(StateId id, ActionId action) const {
+    if (action < 0 || static_cast<std::size_t>(action) >= task_.task.num_actions()) {
+      throw nb::index_error("no such action");
+    }
+    const Word* state = at(id);
+    if (!task_.task.is_applicable(action, state)) throw nb::value_error("the action is not applicable in the state");
+    return state;
+  }
+
+  const PyTask& task_;
+  std::mutex mutex_;
+  StateTable table_;
+  Expander expander_;
+  Sampler sampler_;
+  ActionList actions_;
+  std::vector<std::int32_t> stack_;
+};
+
+}  // namespace asnets

@@ -1,0 +1,205 @@
+#include "heuristics/lm_cut.hpp"
+
+#include <algorithm>
+
+#include "heuristics/relaxation_heuristics.hpp"
+
+namespace asnets {
+
+namespace {
+
+template <typename Cost>
+constexpr Cost kUnreached = std::numeric_limits<Cost>::max() / 4;
+
+}  // namespace
+
+template <typename Cost>
+LandmarkCut<Cost>::LandmarkCut(const Task& task) : relaxed_(task, OperatorForm::kJoint) {
+  for (std::size_t op = 0; op < relaxed_.num_operators(); ++op) {
+    const auto id = static_cast<OperatorId>(op);
+    base_costs_.push_back(static_cast<Cost>(relaxed_.cost(id)));
+    num_preconditions_.push_back(static_cast<std::int32_t>(relaxed_.preconditions(id).size()));
+  }
+  supporter_.resize(relaxed_.num_operators());
+  supporter_cost_.resize(relaxed_.num_operators());
+  goal_zone_.assign(relaxed_.num_facts(), 0);
+  before_.assign(relaxed_.num_facts(), 0);
+}
+
+template <typename Cost>
+inline void LandmarkCut<Cost>::reach(FactId fact, Cost cost) {
+  const auto index = static_cast<std::size_t>(fact);
+  if (cost >= fact_cost_[index]) return;
+  fact_cost_[index] = cost;
+  queue_.push(cost, fact);
+}
+
+// h_max of all facts, with supporters; whether the goal is reached.
+template <typename Cost>
+bool LandmarkCut<Cost>::explore(const Word* state) {
+  cost_ = base_costs_;
+  missing_ = num_preconditions_;
+  fact_cost_.assign(relaxed_.num_facts(), kUnreached<Cost>);
+  std::fill(supporter_.begin(), supporter_.end(), -1);
+  queue_.clear();
+  relaxed_.for_each_true(state, [&](FactId fact) { reach(fact, 0); });
+  while (!queue_.empty()) {
+    const auto [cost, fact] = queue_.pop();
+    if (cost > fact_cost_[static_cast<std::size_t>(fact)]) continue;
+    for (const OperatorId op : relaxed_.precondition_of(fact)) {
+      const auto index = static_cast<std::size_t>(op);
+      if (--missing_[index] > 0) continue;
+      supporter_[index] = fact;
+      supporter_cost_[index] = cost;
+      const Cost total = cost + cost_[index];
+      for (const FactId effect : relaxed_.effects(op)) reach(effect, total);
+    }
+  }
+  return fact_cost_[static_cast<std::size_t>(relaxed_.goal())] < kUnreached<Cost>;
+}
+
+// Brings h_max and supporters up to date after the operators of the cut have become cheaper.
+template <typename Cost>
+void LandmarkCut<Cost>::explore_again() {
+  queue_.clear();
+  for (const OperatorId op : cut_) {
+    const Cost total = supporter_cost_[static_cast<std::size_t>(op)] + cost_[static_cast<std::size_t>(op)];
+    for (const FactId effect : relaxed_.effects(op)) reach(effect, total);
+  }
+  while (!queue_.empty()) {
+    const auto [cost, fact] = queue_.pop();
+    if (cost > fact_cost_[static_cast<std::size_t>(fact)]) continue;
+    for (const OperatorId op : relaxed_.precondition_of(fact)) {
+      const auto index = static_cast<std::size_t>(op);
+      if (supporter_[index] != fact || supporter_cost_[index] <= cost) continue;
+      const Cost before = supporter_cost_[index];
+      update_supporter(op);
+      if (supporter_cost_[index] == before) continue;
+      const Cost total = supporter_cost_[index] + cost_[index];
+      for (const FactId effect : relaxed_.effects(op)) reach(effect, total);
+    }
+  }
+}
+
+template <typename Cost>
+inline void LandmarkCut<Cost>::update_supporter(OperatorId op) {
+  const auto index = static_cast<std::size_t>(op);
+  FactId best = supporter_[index];
+  Cost best_cost = fact_cost_[static_cast<std::size_t>(best)];
+  for (const FactId fact : relaxed_.preconditions(op)) {
+    const Cost cost = fact_cost_[static_cast<std::size_t>(fact)];
+    if (cost > best_cost) {
+      best = fact;
+      best_cost = cost;
+    }
+  }
+  supporter_[index] = best;
+  supporter_cost_[index] = best_cost;
+}
+
+// The facts from which supporters lead to the goal at no cost.
+template <typename Cost>
+void LandmarkCut<Cost>::mark_goal_zone() {
+  stack_.assign(1, relaxed_.goal());
+  goal_zone_[static_cast<std::size_t>(relaxed_.goal())] = round_;
+  while (!stack_.empty()) {
+    const FactId fact = stack_.back();
+    stack_.pop_back();
+    for (const OperatorId op : relaxed_.effect_of(fact)) {
+      const auto index = static_cast<std::size_t>(op);
+      const FactId supporter = supporter_[index];
+      if (cost_[index] > kNothing || supporter < 0 || goal_zone_[static_cast<std::size_t>(supporter)] == round_) continue;
+      goal_zone_[static_cast<std::size_t>(supporter)] = round_;
+      stack_.push_back(supporter);
+    }
+  }
+}
+
+template <typename Cost>
+void LandmarkCut<Cost>::find_cut(const Word* state) {
+  ++round_;
+  cut_.clear();
+  mark_goal_zone();
+  stack_.clear();
+  relaxed_.for_each_true(state, [&](FactId fact) {
+    before_[static_cast<std::size_t>(fact)] = round_;
+    stack_.push_back(fact);
+  });
+  while (!stack_.empty()) {
+    const FactId fact = stack_.back();
+    stack_.pop_back();
+    for (const OperatorId op : relaxed_.precondition_of(fact)) {
+      if (supporter_[static_cast<std::size_t>(op)] != fact) continue;
+      const auto effects = relaxed_.effects(op);
+      const bool crosses = std::any_of(effects.begin(), effects.end(), [&](FactId effect) {
+        return goal_zone_[static_cast<std::size_t>(effect)] == round_;
+      });
+      if (crosses) {
+        cut_.push_back(op);
+        continue;
+      }
+      for (const FactId effect : effects) {
+        if (before_[static_cast<std::size_t>(effect)] == round_) continue;
+        before_[static_cast<std::size_t>(effect)] = round_;
+        stack_.push_back(effect);
+      }
+    }
+  }
+}
+
+template class LandmarkCut<std::int32_t>;
+template class LandmarkCut<double>;
+
+namespace {
+
+template <typename Cost>
+Landmarks collect_landmarks(const Task& task, const Word* state) {
+  LandmarkCut<Cost> finder(task);
+  Landmarks landmarks;
+  landmarks.reachable = finder.for_each_cut(state, [&](const std::vector<OperatorId>& operators, Cost cost) {
+    std::vector<ActionId> actions;
+    for (const OperatorId op : operators) actions.push_back(finder.relaxed().action(op));
+    std::sort(actions.begin(), actions.end());
+    actions.erase(std::unique(actions.begin(), actions.end()), actions.end());
+    landmarks.value += static_cast<double>(cost);
+    landmarks.cuts.push_back(std::move(actions));
+    landmarks.costs.push_back(static_cast<double>(cost));
+  });
+  return landmarks;
+}
+
+bool has_whole_joint_costs(const Task& task) { return has_whole_costs(RelaxedTask(task, OperatorForm::kJoint)); }
+
+}  // namespace
+
+Landmarks find_landmarks(const Task& task, const Word* state) {
+  return has_whole_joint_costs(task) ? collect_landmarks<std::int32_t>(task, state)
+                                     : collect_landmarks<double>(task, state);
+}
+
+namespace {
+
+class ZeroHeuristic final : public Heuristic {
+ public:
+  double evaluate(const Word*) override { return 0; }
+};
+
+template <template <typename> class Kind, typename... Arguments>
+std::unique_ptr<Heuristic> with_costs(bool whole, const Task& task, Arguments... arguments) {
+  if (whole) return std::make_unique<Kind<std::int32_t>>(task, arguments...);
+  return std::make_unique<Kind<double>>(task, arguments...);
+}
+
+}  // namespace
+
+std::unique_ptr<Heuristic> make_heuristic(const std::string& name, const Task& task) {
+  if (name == "zero") return std::make_unique<ZeroHeuristic>();
+  if (name == "lmcut") return with_costs<LmCutHeuristic>(has_whole_joint_costs(task), task);
+  const bool whole = has_whole_costs(RelaxedTask(task, OperatorForm::kMerged));
+  if (name == "hmax") return with_costs<RelaxationHeuristic>(whole, task, Relaxation::kMax);
+  if (name == "hadd") return with_costs<RelaxationHeuristic>(whole, task, Relaxation::kAdd);
+  if (name == "hff") return with_costs<RelaxationHeuristic>(whole, task, Relaxation::kFf);
+  throw std::invalid_argument("unknown heuristic: " + name);
+}
+
+}  // namespace asnets

@@ -1,0 +1,100 @@
+// LM-cut: disjunctive action landmarks and the heuristic that sums their costs [helmert2009landmarks].
+//
+// What it computes: repeatedly, under the current costs, h_max with one dearest precondition (supporter) for each
+// operator; the facts from which the goal can be reached at no cost through supporters (goal zone); and the operators
+// that lead into it from what is reachable outside: a cut. Every relaxed plan uses one of them. The least cost among
+// them counts towards the estimate and is taken off all of them, until the goal costs nothing.
+// What it guarantees: admissible for the SSP with the fixed penalty, also with conditional effects and independent
+// factors, since operators stand for whole applications of an action (joint form of RelaxedTask: conditional effects
+// are compiled into one operator for each subset of guarded parts, and where that is too many the cost of an action is
+// shared over its parts; [roger2014optimal] discusses these and the tighter context splitting, which we do not use).
+// Infinite exactly where the relaxed goal is unreachable. At least h_max where no cost is shared.
+// How it differs from the original: cuts are handed to a callback, so that value and landmarks come from one routine.
+#pragma once
+
+#include <type_traits>
+#include <vector>
+
+#include "heuristics/heuristic.hpp"
+#include "heuristics/queue.hpp"
+#include "heuristics/relaxed_task.hpp"
+
+namespace asnets {
+
+template <typename Cost>
+class LandmarkCut {
+ public:
+  explicit LandmarkCut(const Task& task);
+
+  // Calls `visit(operators, cost)` for each cut. Returns false if the relaxed goal is unreachable.
+  template <typename Visit>
+  bool for_each_cut(const Word* state, Visit&& visit) {
+    if (!explore(state)) return false;
+    while (fact_cost_[static_cast<std::size_t>(relaxed_.goal())] > kNothing) {
+      find_cut(state);
+      Cost least = cost_[static_cast<std::size_t>(cut_[0])];
+      for (const OperatorId op : cut_) least = std::min(least, cost_[static_cast<std::size_t>(op)]);
+      visit(cut_, least);
+      for (const OperatorId op : cut_) cost_[static_cast<std::size_t>(op)] -= least;
+      explore_again();
+    }
+    return true;
+  }
+
+  const RelaxedTask& relaxed() const { return relaxed_; }
+
+ private:
+  using Queue = std::conditional_t<std::is_same_v<Cost, double>, HeapQueue<double>, BucketQueue>;
+  // Below this, floating-point costs count as 0.
+  static constexpr Cost kNothing = std::is_same_v<Cost, double> ? static_cast<Cost>(1e-9) : Cost{0};
+
+  bool explore(const Word* state);
+  void explore_again();
+  void find_cut(const Word* state);
+  void mark_goal_zone();
+  void reach(FactId fact, Cost cost);
+  void update_supporter(OperatorId op);
+
+  RelaxedTask relaxed_;
+  std::vector<Cost> base_costs_;
+  std::vector<std::int32_t> num_preconditions_;
+
+  Queue queue_;
+  std::vector<Cost> cost_;
+  std::vector<std::int32_t> missing_;
+  std::vector<FactId> supporter_;
+  std::vector<Cost> supporter_cost_;
+  std::vector<Cost> fact_cost_;
+  std::vector<std::uint32_t> goal_zone_;  // Marks of the current round.
+  std::vector<std::uint32_t> before_;
+  std::uint32_t round_ = 0;
+  std::vector<FactId> stack_;
+  std::vector<OperatorId> cut_;
+};
+
+template <typename Cost>
+class LmCutHeuristic final : public Heuristic {
+ public:
+  explicit LmCutHeuristic(const Task& task) : landmarks_(task) {}
+
+  double evaluate(const Word* state) override {
+    double total = 0;
+    const bool reachable =
+        landmarks_.for_each_cut(state, [&](const std::vector<OperatorId>&, Cost cost) { total += static_cast<double>(cost); });
+    return reachable ? total : kInfinity;
+  }
+
+ private:
+  LandmarkCut<Cost> landmarks_;
+};
+
+// The cuts of a state as sets of actions, for reading; slower than the heuristic.
+struct Landmarks {
+  bool reachable = true;
+  double value = 0;
+  std::vector<std::vector<ActionId>> cuts;  // Each ascending, without repetition.
+  std::vector<double> costs;
+};
+Landmarks find_landmarks(const Task& task, const Word* state);
+
+}  // namespace asnets

@@ -1,0 +1,91 @@
+#include "heuristics/relaxation_heuristics.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace asnets {
+
+bool has_whole_costs(const RelaxedTask& relaxed) {
+  for (std::size_t op = 0; op < relaxed.num_operators(); ++op) {
+    const double cost = relaxed.cost(static_cast<OperatorId>(op));
+    if (cost != std::floor(cost) || cost > 10000) return false;
+  }
+  return true;
+}
+
+template <typename Cost>
+RelaxationHeuristic<Cost>::RelaxationHeuristic(const Task& task, Relaxation kind)
+    : kind_(kind), relaxed_(task, OperatorForm::kMerged) {
+  for (std::size_t op = 0; op < relaxed_.num_operators(); ++op) {
+    const auto id = static_cast<OperatorId>(op);
+    base_costs_.push_back(static_cast<Cost>(relaxed_.cost(id)));
+    num_preconditions_.push_back(static_cast<std::int32_t>(relaxed_.preconditions(id).size()));
+  }
+  supporter_.resize(relaxed_.num_facts());
+  fact_mark_.assign(relaxed_.num_facts(), 0);
+  action_mark_.assign(task.num_actions(), 0);
+}
+
+template <typename Cost>
+inline void RelaxationHeuristic<Cost>::reach(FactId fact, Cost cost, OperatorId supporter) {
+  const auto index = static_cast<std::size_t>(fact);
+  if (cost >= fact_cost_[index]) return;
+  fact_cost_[index] = cost;
+  supporter_[index] = supporter;
+  queue_.push(cost, fact);
+}
+
+template <typename Cost>
+double RelaxationHeuristic<Cost>::evaluate(const Word* state) {
+  // Sums can exceed 32 bits only where they are far beyond any use; they are capped here.
+  constexpr Cost kUnreached = std::numeric_limits<Cost>::max() / 2;
+  const bool maximum = kind_ == Relaxation::kMax;
+  fact_cost_.assign(relaxed_.num_facts(), kUnreached);
+  operator_cost_ = base_costs_;
+  missing_ = num_preconditions_;
+  queue_.clear();
+  relaxed_.for_each_true(state, [&](FactId fact) { reach(fact, 0, -1); });
+  while (!queue_.empty()) {
+    const auto [cost, fact] = queue_.pop();
+    if (cost > fact_cost_[static_cast<std::size_t>(fact)]) continue;
+    if (fact == relaxed_.goal()) {
+      return kind_ == Relaxation::kFf ? relaxed_plan_cost() : static_cast<double>(cost);
+    }
+    for (const OperatorId op : relaxed_.precondition_of(fact)) {
+      const auto index = static_cast<std::size_t>(op);
+      if (!maximum) operator_cost_[index] = std::min<Cost>(operator_cost_[index] + cost, kUnreached - 1);
+      if (--missing_[index] > 0) continue;
+      // Facts are settled in the order of their costs: the last precondition is the dearest.
+      const Cost total = maximum ? operator_cost_[index] + cost : operator_cost_[index];
+      for (const FactId effect : relaxed_.effects(op)) reach(effect, total, op);
+    }
+  }
+  return kInfinity;
+}
+
+template <typename Cost>
+double RelaxationHeuristic<Cost>::relaxed_plan_cost() {
+  ++mark_;
+  double total = 0;
+  stack_.assign(1, relaxed_.goal());
+  while (!stack_.empty()) {
+    const auto fact = static_cast<std::size_t>(stack_.back());
+    stack_.pop_back();
+    if (fact_mark_[fact] == mark_ || supporter_[fact] < 0) continue;
+    fact_mark_[fact] = mark_;
+    const OperatorId op = supporter_[fact];
+    const ActionId action = relaxed_.action(op);
+    if (action >= 0 && action_mark_[static_cast<std::size_t>(action)] != mark_) {
+      action_mark_[static_cast<std::size_t>(action)] = mark_;
+      total += relaxed_.cost(op);
+    }
+    const auto preconditions = relaxed_.preconditions(op);
+    stack_.insert(stack_.end(), preconditions.begin(), preconditions.end());
+  }
+  return total;
+}
+
+template class RelaxationHeuristic<std::int32_t>;
+template class RelaxationHeuristic<double>;
+
+}  // namespace asnets

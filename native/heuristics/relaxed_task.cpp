@@ -1,0 +1,208 @@
+#include "heuristics/relaxed_task.hpp"
+
+#include <algorithm>
+
+namespace asnets {
+
+namespace {
+
+void sort_unique(std::vector<std::int32_t>& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+bool is_subset(const std::vector<std::int32_t>& small, const std::vector<std::int32_t>& large) {
+  return std::includes(large.begin(), large.end(), small.begin(), small.end());
+}
+
+}  // namespace
+
+OwnedLists OwnedLists::inverse(std::size_t num_values) const {
+  OwnedLists result;
+  result.offsets_.assign(num_values + 1, 0);
+  for (const std::int32_t value : values_) ++result.offsets_[static_cast<std::size_t>(value) + 1];
+  for (std::size_t i = 0; i < num_values; ++i) result.offsets_[i + 1] += result.offsets_[i];
+  result.values_.resize(values_.size());
+  std::vector<std::int32_t> next(result.offsets_.begin(), result.offsets_.end() - 1);
+  for (std::size_t i = 0; i < size(); ++i) {
+    for (const std::int32_t value : (*this)[static_cast<std::int32_t>(i)]) {
+      result.values_[static_cast<std::size_t>(next[static_cast<std::size_t>(value)]++)] = static_cast<std::int32_t>(i);
+    }
+  }
+  return result;
+}
+
+RelaxedTask::RelaxedTask(const Task& task, OperatorForm form) : task_(task) {
+  const TaskArrays& arrays = task.arrays();
+  number_facts();
+  for (std::size_t a = 0; a < task.num_actions(); ++a) {
+    const auto action = static_cast<ActionId>(a);
+    Way start;
+    condition_facts(arrays.action_precondition[a], start.preconditions);
+    std::vector<Way> ways{start};
+    double cost = task.cost(action);
+    if (form == OperatorForm::kMerged || !joint_ways(arrays.action_block[a], ways)) {
+      ways.clear();
+      merged_ways(arrays.action_block[a], start, ways);
+      std::erase_if(ways, [](const Way& way) { return way.effects.empty(); });
+      if (form == OperatorForm::kJoint) cost /= static_cast<double>(std::max<std::size_t>(1, ways.size()));
+    }
+    for (Way& way : ways) add_operator(std::move(way), cost, action);
+  }
+  for (std::size_t c = 0; c < arrays.clause_conditions.size(); ++c) {
+    if (fact_of_clause_[c] < 0) continue;
+    for (const std::int32_t condition : arrays.clause_conditions[static_cast<std::int32_t>(c)]) {
+      Way way{{}, {fact_of_clause_[c]}};
+      condition_facts(condition, way.preconditions);
+      add_operator(std::move(way), 0, -1);
+    }
+  }
+  Way finish{{}, {goal_}};
+  condition_facts(arrays.goal, finish.preconditions);
+  add_operator(std::move(finish), 0, -1);
+  precondition_of_ = preconditions_.inverse(num_facts_);
+  effect_of_ = effects_.inverse(num_facts_);
+}
+
+// Facts: the constant true, the literals that are read, the clauses that are read, the goal.
+void RelaxedTask::number_facts() {
+  const TaskArrays& arrays = task_.arrays();
+  std::vector<bool> read(arrays.condition_literals.size(), false);
+  std::vector<bool> clause_read(arrays.clause_conditions.size(), false);
+  for (const std::int32_t c : arrays.action_precondition) read[static_cast<std::size_t>(c)] = true;
+  for (const std::int32_t c : arrays.block_guard) read[static_cast<std::size_t>(c)] = true;
+  read[static_cast<std::size_t>(arrays.goal)] = true;
+  std::vector<bool> literal_read(2 * task_.num_propositions(), false);
+  // Parts of a condition have larger numbers than it, so that one pass reaches all.
+  for (std::size_t c = 0; c < read.size(); ++c) {
+    if (!read[c]) continue;
+    const auto condition = static_cast<std::int32_t>(c);
+    for (const Literal literal : arrays.condition_literals[condition]) {
+      literal_read[static_cast<std::size_t>(literal)] = true;
+    }
+    for (const std::int32_t clause : arrays.condition_clauses[condition]) {
+      clause_read[static_cast<std::size_t>(clause)] = true;
+      for (const std::int32_t part : arrays.clause_conditions[clause]) read[static_cast<std::size_t>(part)] = true;
+    }
+  }
+  num_facts_ = 1;
+  fact_of_literal_.assign(literal_read.size(), -1);
+  for (std::size_t l = 0; l < literal_read.size(); ++l) {
+    if (!literal_read[l]) continue;
+    fact_of_literal_[l] = static_cast<FactId>(num_facts_++);
+    literals_.push_back(static_cast<Literal>(l));
+  }
+  fact_of_clause_.assign(clause_read.size(), -1);
+  for (std::size_t c = 0; c < clause_read.size(); ++c) {
+    if (clause_read[c]) fact_of_clause_[c] = static_cast<FactId>(num_facts_++);
+  }
+  goal_ = static_cast<FactId>(num_facts_++);
+}
+
+void RelaxedTask::condition_facts(std::int32_t condition, std::vector<FactId>& facts) const {
+  for (const Literal literal : task_.arrays().condition_literals[condition]) {
+    facts.push_back(fact_of_literal_[static_cast<std::size_t>(literal)]);
+  }
+  for (const std::int32_t clause : task_.arrays().condition_clauses[condition]) {
+    facts.push_back(fact_of_clause_[static_cast<std::size_t>(clause)]);
+  }
+  sort_unique(facts);
+}
+
+void RelaxedTask::add_operator(Way way, double cost, ActionId action) {
+  // What is required is there already and need not be added.
+  std::erase_if(way.effects, [&](FactId fact) {
+    return std::binary_search(way.preconditions.begin(), way.preconditions.end(), fact);
+  });
+  if (way.effects.empty()) return;
+  if (way.preconditions.empty()) way.preconditions.push_back(kTrue);
+  preconditions_.push_list(way.preconditions);
+  effects_.push_list(way.effects);
+  costs_.push_back(cost);
+  actions_.push_back(action);
+}
+
+// The facts that a block may add without a further guard, and the guarded blocks below it.
+void RelaxedTask::collect(std::int32_t block, std::vector<FactId>& effects, std::vector<std::int32_t>& guarded) const {
+  const TaskArrays& arrays = task_.arrays();
+  for (const Literal literal : arrays.block_literals[block]) {
+    const FactId fact = fact_of_literal_[static_cast<std::size_t>(literal)];
+    if (fact >= 0) effects.push_back(fact);
+  }
+  const auto below = [&](std::int32_t child) {
+    const bool free = arrays.condition_literals[arrays.block_guard[static_cast<std::size_t>(child)]].empty() &&
+                      arrays.condition_clauses[arrays.block_guard[static_cast<std::size_t>(child)]].empty();
+    if (free) {
+      collect(child, effects, guarded);
+    } else {
+      guarded.push_back(child);
+    }
+  };
+  for (const std::int32_t child : arrays.block_children[block]) below(child);
+  for (const std::int32_t factor : arrays.block_factors[block]) {
+    for (const std::int32_t outcome : arrays.factor_blocks[factor]) below(outcome);
+  }
+}
+
+void RelaxedTask::merged_ways(std::int32_t block, Way way, std::vector<Way>& ways) const {
+  std::vector<std::int32_t> guarded;
+  way.effects.clear();
+  collect(block, way.effects, guarded);
+  sort_unique(way.effects);
+  ways.push_back(way);
+  for (const std::int32_t child : guarded) {
+    Way inner{way.preconditions, {}};
+    condition_facts(task_.arrays().block_guard[static_cast<std::size_t>(child)], inner.preconditions);
+    merged_ways(child, std::move(inner), ways);
+  }
+}
+
+// Extends each way by each way in which the block can turn out; false if there are too many.
+bool RelaxedTask::joint_ways(std::int32_t block, std::vector<Way>& ways) const {
+  const TaskArrays& arrays = task_.arrays();
+  const auto prune = [](std::vector<Way>& all) {
+    for (Way& way : all) sort_unique(way.effects);
+    // A way that asks for no less and gives no more than another is not needed.
+    std::vector<Way> kept;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      bool dominated = false;
+      for (std::size_t j = 0; j < all.size() && !dominated; ++j) {
+        dominated = i != j && is_subset(all[j].preconditions, all[i].preconditions) &&
+                    is_subset(all[i].effects, all[j].effects) &&
+                    (j < i || all[j].preconditions.size() != all[i].preconditions.size() ||
+                     all[j].effects.size() != all[i].effects.size());
+      }
+      if (!dominated) kept.push_back(all[i]);
+    }
+    all = std::move(kept);
+  };
+  std::vector<FactId> added;
+  for (const Literal literal : arrays.block_literals[block]) {
+    const FactId fact = fact_of_literal_[static_cast<std::size_t>(literal)];
+    if (fact >= 0) added.push_back(fact);
+  }
+  for (Way& way : ways) way.effects.insert(way.effects.end(), added.begin(), added.end());
+  for (const std::int32_t child : arrays.block_children[block]) {
+    std::vector<Way> with = ways;
+    for (Way& way : with) condition_facts(arrays.block_guard[static_cast<std::size_t>(child)], way.preconditions);
+    if (!joint_ways(child, with)) return false;
+    ways.insert(ways.end(), with.begin(), with.end());
+    prune(ways);
+    if (ways.size() > kMaxJoint) return false;
+  }
+  for (const std::int32_t factor : arrays.block_factors[block]) {
+    std::vector<Way> all;
+    for (const std::int32_t outcome : arrays.factor_blocks[factor]) {
+      std::vector<Way> branch = ways;
+      if (!joint_ways(outcome, branch)) return false;
+      all.insert(all.end(), branch.begin(), branch.end());
+      if (all.size() > 4 * kMaxJoint) return false;
+    }
+    prune(all);
+    if (all.size() > kMaxJoint) return false;
+    ways = std::move(all);
+  }
+  return true;
+}
+
+}  // namespace asnets

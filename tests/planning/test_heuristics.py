@@ -1,0 +1,151 @@
+"""Heuristics against brute force on explicit state spaces."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from asnets.domains import domain_text, generate
+from asnets.errors import ConfigError
+from asnets.grounding import GroundTask, ground
+from asnets.planning import HEURISTICS, find_landmarks, make_heuristic
+from asnets.ppddl import parse_text
+from asnets.ppddl.model import Domain, Problem
+from tests.oracles.explicit import Explicit, explore
+from tests.oracles.relaxed import goal_is_relaxed_reachable
+from tests.strategies import tasks
+
+pytestmark = pytest.mark.native
+PENALTY = 500.0
+TOLERANCE = 1e-6
+
+
+def family_task(family: str, size: int, seed: int = 0) -> GroundTask:
+    return ground(parse_text(domain_text(family)).domains[0], generate(family, size, seed=seed))
+
+
+def with_costs(task: GroundTask, costs: list[float]) -> GroundTask:
+    """The same task with other costs, repeated as often as needed."""
+    return dataclasses.replace(task, costs=np.resize(np.array(costs, np.float64), task.num_actions))
+
+
+def values_of(explicit: Explicit, task: GroundTask, name: str) -> list[float]:
+    ids = np.array(explicit.numbers, np.uint32)
+    return [float(value) for value in make_heuristic(task, name).evaluate(explicit.states, ids)]
+
+
+def has_single_ways(task: GroundTask) -> bool:
+    """No conditional effects, and at most one factor in each action."""
+    return len(task.block_children.values) == 0 and all(
+        len(task.block_factors[int(block)]) <= 1 for block in range(len(task.block_guard))
+    )
+
+
+def check_all(task: GroundTask, limit: int) -> bool:
+    """Checks every heuristic on every reachable state; False if there are too many states."""
+    explicit = explore(task, limit)
+    if explicit is None:
+        return False
+    determinised = explicit.determinised_costs()
+    optimal = explicit.optimal_values(PENALTY)
+    values = {name: values_of(explicit, task, name) for name in HEURISTICS}
+    for state in range(len(explicit)):
+        value = {name: values[name][state] for name in HEURISTICS}
+        assert value["zero"] == 0
+        assert value["hmax"] <= determinised[state] + TOLERANCE
+        assert value["lmcut"] <= determinised[state] + TOLERANCE
+        assert min(value["lmcut"], PENALTY) <= optimal[state] + TOLERANCE
+        assert value["hmax"] <= value["hadd"] + TOLERANCE
+        if has_single_ways(task):
+            assert value["hmax"] <= value["lmcut"] + TOLERANCE
+        for name, info in HEURISTICS.items():
+            if info.admissible:
+                assert min(value[name], PENALTY) <= optimal[state] + TOLERANCE
+            if info.safe and value[name] == np.inf:
+                assert determinised[state] == np.inf
+            if explicit.goals[state]:
+                assert value[name] == 0
+        # All of them see the same dead ends: those where the relaxed goal is unreachable.
+        true = explicit.states.propositions(explicit.numbers[state])
+        reachable = goal_is_relaxed_reachable(task, true, ())
+        assert {value[name] < np.inf for name in HEURISTICS if name != "zero"} == {reachable}
+    return True
+
+
+def check_landmarks(task: GroundTask, limit: int) -> None:
+    explicit = explore(task, limit)
+    if explicit is None:
+        return
+    lmcut = values_of(explicit, task, "lmcut")
+    for state, number in enumerate(explicit.numbers):
+        landmarks = find_landmarks(explicit.states, number)
+        assert landmarks.value == pytest.approx(lmcut[state])
+        if landmarks.value < np.inf:
+            assert sum(landmarks.costs) == pytest.approx(landmarks.value)
+        true = explicit.states.propositions(number)
+        for cut, cost in zip(landmarks.cuts, landmarks.costs, strict=True):
+            assert cost > 0
+            assert list(cut) == sorted(set(cut))
+            assert not goal_is_relaxed_reachable(task, true, set(cut))
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@given(tasks(), st.lists(st.sampled_from([1.0, 2.0, 3.0, 7.0]), min_size=1, max_size=5))
+def test_random_tasks(task: tuple[Domain, Problem], costs: list[float]) -> None:
+    check_all(with_costs(ground(*task), costs), limit=60)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(tasks(), st.lists(st.sampled_from([0.5, 1.25, 1 / 3, 2.0]), min_size=1, max_size=5))
+def test_random_tasks_with_fractional_costs(task: tuple[Domain, Problem], costs: list[float]) -> None:
+    check_all(with_costs(ground(*task), costs), limit=40)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(tasks(), st.lists(st.sampled_from([1.0, 2.0, 5.0]), min_size=1, max_size=5))
+def test_every_cut_is_a_landmark(task: tuple[Domain, Problem], costs: list[float]) -> None:
+    check_landmarks(with_costs(ground(*task), costs), limit=30)
+
+
+SMALL = [
+    ("triangle-tireworld", 1),
+    ("cosanostra", 1),
+    ("cosanostra", 2),
+    ("prob-blocksworld", 3),
+    ("monster", 1),
+    ("monster", 3),
+    ("exploding-blocksworld", 3),
+    ("blocksworld", 4),
+    ("gripper", 2),
+]
+
+
+@pytest.mark.parametrize(("family", "size"), SMALL)
+def test_families(family: str, size: int) -> None:
+    task = family_task(family, size)
+    assert check_all(task, limit=3000)
+    check_landmarks(task, limit=300)
+
+
+def test_landmark_features() -> None:
+    """The first move of Triangle Tireworld 1: the car must leave its corner, by one of two roads."""
+    task = family_task("monster", 2)
+    explicit = explore(task, 1000)
+    assert explicit is not None
+    landmarks = find_landmarks(explicit.states, explicit.numbers[0])
+    features = landmarks.features(task.num_actions)
+    names = {task.action_name(action): action for action in range(task.num_actions)}
+    # The monster must appear before anything else; then either path leads to the goal.
+    assert features[names["(init-monster)"]].tolist() == [True, False, False]
+    assert features[names["(drive start left-1)"]].tolist() == [False, True, False]
+    assert features[names["(drive left-end finish)"]].tolist() == [False, True, False]
+    assert (features[:, 2] == ~(features[:, 0] | features[:, 1])).all()
+
+
+def test_unknown_heuristic() -> None:
+    with pytest.raises(ConfigError, match="unknown heuristic 'h2'; expected one of zero, hmax, hadd, hff, lmcut"):
+        make_heuristic(family_task("gripper", 1), "h2")
