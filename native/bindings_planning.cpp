@@ -7,6 +7,7 @@
 #include "bindings_types.hpp"
 #include "heuristics/heuristic.hpp"
 #include "heuristics/lm_cut.hpp"
+#include "search/solver.hpp"
 
 namespace asnets {
 
@@ -32,6 +33,53 @@ class PyHeuristic {
   std::unique_ptr<Heuristic> heuristic_;
 };
 
+constexpr const char* kStatusNames[] = {"converged", "time", "memory", "expansions", "trials", "interrupted"};
+
+// A solver behind a lock. A call answers Ctrl-C by the status "interrupted"; the exception is raised by the binding.
+class PySolver {
+ public:
+  PySolver(const PyTask& task, const std::string& planner, const std::string& heuristic, double epsilon, double penalty,
+           std::uint64_t seed)
+      : task_(task), solver_(make_solver(planner, task.task, task.generator, {heuristic, epsilon, penalty, seed})) {}
+
+  StateId initial() {
+    const std::lock_guard lock(mutex_);
+    return solver_->graph().add(task_.task.initial_state().data());
+  }
+  StateId add(IntArray propositions) {
+    std::vector<Word> state(task_.task.num_words(), 0);
+    for (const std::int32_t proposition : view(propositions)) {
+      if (proposition < 0 || static_cast<std::size_t>(proposition) >= task_.task.num_propositions()) {
+        throw nb::index_error("no such proposition");
+      }
+      set_bit(state.data(), static_cast<std::size_t>(proposition));
+    }
+    const std::lock_guard lock(mutex_);
+    return solver_->graph().add(state.data());
+  }
+  template <typename Function>
+  auto locked(StateId state, Function&& function) {
+    const std::lock_guard lock(mutex_);
+    if (state >= solver_->graph().size()) throw nb::index_error("no such state");
+    return function(*solver_);
+  }
+  Statistics statistics() {
+    const std::lock_guard lock(mutex_);
+    return solver_->statistics();
+  }
+  const PyTask& task() const { return task_; }
+
+ private:
+  const PyTask& task_;
+  std::mutex mutex_;
+  std::unique_ptr<Solver> solver_;
+};
+
+bool poll_signals() {
+  nb::gil_scoped_acquire gil;
+  return PyErr_CheckSignals() != 0;
+}
+
 }  // namespace
 
 void bind_planning(nb::module_& module) {
@@ -48,6 +96,104 @@ void bind_planning(nb::module_& module) {
             return to_numpy(std::move(values));
           },
           nb::arg("states"), nb::arg("ids"), "The values of states; infinite at recognised dead ends.");
+
+  nb::class_<PySolver>(module, "Solver", "A planner with its table of values; states are numbered by the solver.")
+      .def(nb::init<const PyTask&, const std::string&, const std::string&, double, double, std::uint64_t>(),
+           nb::arg("task"), nb::arg("planner"), nb::arg("heuristic"), nb::arg("epsilon"), nb::arg("penalty"),
+           nb::arg("seed"), nb::keep_alive<1, 2>())
+      .def("initial", &PySolver::initial, "The initial state.")
+      .def("add", &PySolver::add, nb::arg("propositions"), "The state in which exactly these are true.")
+      .def(
+          "solve",
+          [](PySolver& self, StateId state, double seconds, std::size_t memory, std::size_t expansions,
+             std::size_t trials) {
+            Status status{};
+            {
+              nb::gil_scoped_release release;
+              status = self.locked(state, [&](Solver& solver) {
+                return solver.solve(state, {seconds, memory, expansions, trials}, poll_signals);
+              });
+            }
+            if (PyErr_Occurred() != nullptr) throw nb::python_error();
+            return kStatusNames[static_cast<int>(status)];
+          },
+          nb::arg("state"), nb::arg("seconds") = 0.0, nb::arg("memory") = 0, nb::arg("expansions") = 0,
+          nb::arg("trials") = 0, "Searches; returns the status. A limit of 0 is none; memory is in bytes.")
+      .def(
+          "is_solved",
+          [](PySolver& self, StateId state) {
+            return self.locked(state, [&](Solver& solver) { return solver.is_solved(state); });
+          },
+          nb::arg("state"))
+      .def(
+          "is_dead",
+          [](PySolver& self, StateId state) {
+            return self.locked(state, [&](Solver& solver) { return solver.graph().is_dead(state); });
+          },
+          nb::arg("state"))
+      .def(
+          "value",
+          [](PySolver& self, StateId state) {
+            return self.locked(state, [&](Solver& solver) { return solver.graph().value(state); });
+          },
+          nb::arg("state"), "The value that the table holds.")
+      .def(
+          "greedy_action",
+          [](PySolver& self, StateId state) {
+            return self.locked(state, [&](Solver& solver) { return solver.greedy_action(state); });
+          },
+          nb::arg("state"), "The greedy action; -1 at goals, dead ends and where giving up is best.")
+      .def(
+          "propositions",
+          [](PySolver& self, StateId state) {
+            return to_numpy(self.locked(state, [&](Solver& solver) {
+              std::vector<std::int32_t> result;
+              const Word* words = solver.graph().table().state(state);
+              for (std::size_t p = 0; p < self.task().task.num_propositions(); ++p) {
+                if (test_bit(words, p)) result.push_back(static_cast<std::int32_t>(p));
+              }
+              return result;
+            }));
+          },
+          nb::arg("state"), "The true propositions, ascending.")
+      .def(
+          "envelope",
+          [](PySolver& self, StateId state) {
+            return to_numpy(self.locked(state, [&](Solver& solver) { return solver.envelope(state); }));
+          },
+          nb::arg("state"), "The states that the greedy policy from a state can visit, that state first.")
+      .def(
+          "q_values",
+          [](PySolver& self, StateId state, double seconds, std::size_t expansions) {
+            Solver::QValues result;
+            {
+              nb::gil_scoped_release release;
+              result = self.locked(state, [&](Solver& solver) {
+                return solver.q_values(state, {seconds, 0, expansions, 0}, poll_signals);
+              });
+            }
+            if (PyErr_Occurred() != nullptr) throw nb::python_error();
+            return nb::make_tuple(to_numpy(std::move(result.actions)), to_numpy(std::move(result.values)),
+                                  kStatusNames[static_cast<int>(result.status)]);
+          },
+          nb::sig("def q_values(self, state: int, seconds: float = 0.0, expansions: int = 0) -> "
+                  "tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64], str]"),
+          nb::arg("state"), nb::arg("seconds") = 0.0, nb::arg("expansions") = 0,
+          "The applicable actions, their Q values after solving all successors, and the status.")
+      .def(
+          "statistics",
+          [](PySolver& self) {
+            const Statistics statistics = self.statistics();
+            nb::dict result;
+            result["expanded"] = statistics.expanded;
+            result["evaluated"] = statistics.evaluated;
+            result["backups"] = statistics.backups;
+            result["trials"] = statistics.trials;
+            result["seconds"] = statistics.seconds;
+            result["peak_memory"] = statistics.peak_memory;
+            return result;
+          },
+          nb::sig("def statistics(self) -> dict[str, float]"));
 
   module.def(
       "find_landmarks",

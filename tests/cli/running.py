@@ -8,22 +8,27 @@ import sys
 from pathlib import Path
 
 COMMAND = str(Path(sys.executable).with_name("asnets"))
+# What a user's shell has: nothing that changes how output is buffered or how wide and colourful it is.
+ENVIRONMENT = {
+    name: value
+    for name, value in os.environ.items()
+    if name not in ("PYTHONUNBUFFERED", "COLUMNS", "FORCE_COLOR", "NO_COLOR", "ASNETS_TRACEBACK")
+}
 
 
-def run(*arguments: str | Path, **options: str | Path) -> subprocess.CompletedProcess[str]:
-    """Runs the command to its end, with neither standard output nor standard error on a terminal.
+def run(*arguments: str | Path, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs the command to its end; neither standard output nor standard error is a terminal.
 
     Args:
         arguments: Of the command.
-        options: `cwd`, `stdin` (text) and further environment variables.
+        cwd: Where to run it.
+        environment: Further environment variables.
     """
-    cwd, stdin = options.pop("cwd", None), options.pop("stdin", "")
-    environment = os.environ | {name: str(value) for name, value in options.items()}
     return subprocess.run(
         [COMMAND, *map(str, arguments)],
         cwd=cwd,
-        input=str(stdin),
-        env=environment,
+        env=ENVIRONMENT | environment,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=120,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 from asnets.cli.running import (
@@ -12,6 +11,7 @@ from asnets.cli.running import (
     JsonOption,
     LoadedTask,
     MaxActionsOption,
+    OutputConsole,
     ProblemArgument,
     load,
     print_json,
@@ -63,7 +63,7 @@ def _cost_range(loaded: LoadedTask) -> dict[str, float]:
 
 def _show(loaded: LoadedTask) -> None:
     task = loaded.task
-    console = Console()
+    console = OutputConsole()
     console.print(f"[bold]{task.problem}[/bold] of the domain [bold]{task.domain}[/bold]", highlight=False)
     facts = Table(show_header=False, box=None, pad_edge=False)
     facts.add_row("objects", f"{len(task.objects):,}")

@@ -10,7 +10,7 @@ import typer
 from asnets.cli.check import check
 from asnets.cli.generate import generate
 from asnets.cli.inspect import inspect
-from asnets.cli.running import reporting
+from asnets.cli.running import give_up_output, reporting
 from asnets.cli.simulate import simulate
 
 app = typer.Typer(
@@ -24,9 +24,10 @@ for command in (check, inspect, generate, simulate):
     app.command()(reporting(command))
 
 
+@reporting
 def _print_version(value: bool) -> None:
     if value:
-        print(f"asnets {version('asnets')}")
+        print(f"asnets {version('asnets')}", flush=True)
         raise typer.Exit
 
 
@@ -41,4 +42,7 @@ def options(
 
 def main() -> None:
     """Entry point of the console script."""
-    app()
+    try:
+        app()
+    finally:
+        give_up_output()

@@ -59,7 +59,9 @@ def reporting(command: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(command)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            return command(*args, **kwargs)
+            result = command(*args, **kwargs)
+            sys.stdout.flush()
+            return result
         except AsnetsError as error:
             print(_message(error), file=sys.stderr)
             raise typer.Exit(ExitCode.LIMIT if isinstance(error, LimitError) else ExitCode.INPUT) from None
@@ -71,8 +73,12 @@ def reporting(command: Callable[P, R]) -> Callable[P, R]:
             raise typer.Exit(ExitCode.LIMIT) from None
         except BrokenPipeError:
             # The reader of our output has gone; it has seen what it wanted.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(ExitCode.OK) from None
+        except OSError as error:
+            # Files are looked after where they are read and written, so that this is mostly the output.
+            place = f"{error.filename}: " if error.filename else ""
+            print(f"error: {place}{error.strerror or error}", file=sys.stderr)
+            raise typer.Exit(ExitCode.INPUT) from None
         except (typer.Exit, typer.Abort, typer.BadParameter):
             raise
         except Exception as error:
@@ -83,6 +89,21 @@ def reporting(command: Callable[P, R]) -> Callable[P, R]:
             raise typer.Exit(ExitCode.INTERNAL) from None
 
     return wrapper
+
+
+def give_up_output() -> None:
+    """Lets go of output that cannot be written, which Python would complain about when it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class OutputConsole(Console):
+    """Standard output; where its reader has gone, the error is ours to handle."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
 
 
 def _message(error: AsnetsError) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from asnets.cli.running import (
@@ -13,6 +12,7 @@ from asnets.cli.running import (
     DomainArgument,
     JsonOption,
     MaxActionsOption,
+    OutputConsole,
     ProblemArgument,
     SeedOption,
     load,
@@ -120,4 +120,4 @@ def _show(task: GroundTask, result: Simulation) -> None:
     table.add_row("mean cost", "no run reached the goal" if mean is None else f"{mean:.2f} over runs that reached it")
     table.add_row("steps", f"{int(result.steps.sum()):,} ({result.steps_per_second:,.0f} a second)")
     table.add_row("seed", str(result.seed))
-    Console().print(table, highlight=False, markup=False)
+    OutputConsole().print(table, highlight=False, markup=False)

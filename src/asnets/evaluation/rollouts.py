@@ -19,6 +19,7 @@ Ending = Literal["goal", "dead_end", "step_limit"]
 ENDINGS: tuple[Ending, ...] = ("goal", "dead_end", "step_limit")
 POLICIES = ("random",)
 MAX_SEED = 2**64 - 1
+_MAX_STEPS = 2**62  # The compiled core takes no larger limits; no run gets so far.
 
 _FIRST_CHUNK = 16
 _CHUNK_SECONDS = 0.25
@@ -126,13 +127,16 @@ def simulate(
     _check(policy, max_steps, seed)
     if episodes < 1:
         raise ConfigError(f"the number of episodes must be at least 1, not {episodes}")
-    workers = threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else threads or 1
+    if threads is not None and threads < 1:
+        raise ConfigError(f"the number of threads must be at least 1, not {threads}")
+    workers = threads or _num_cores()
+    limit = min(max_steps, _MAX_STEPS)
     parts: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int8]]] = []
     done, total_steps, seconds, chunk = 0, 0, 0.0, _FIRST_CHUNK
     while done < episodes:
         count = min(chunk, episodes - done)
         start = time.perf_counter()
-        parts.append(_native.run_random_episodes(task.native, seed, done, count, max_steps, min(workers, count)))
+        parts.append(_native.run_random_episodes(task.native, seed, done, count, limit, min(workers, count)))
         elapsed = time.perf_counter() - start
         seconds += elapsed
         done += count
@@ -148,7 +152,8 @@ def simulate(
 def trace(task: GroundTask, *, policy: str = "random", episode: int = 0, max_steps: int = 300, seed: int = 0) -> Trace:
     """One run step by step: the very run that `simulate` does for the same seed and episode."""
     _check(policy, max_steps, seed)
-    states, actions, (steps, costs, endings) = _native.trace_random_episode(task.native, seed, episode, max_steps)
+    limit = min(max_steps, _MAX_STEPS)
+    states, actions, (steps, costs, endings) = _native.trace_random_episode(task.native, seed, episode, limit)
     record = EpisodeRecord(seed, episode, int(steps[0]), float(costs[0]), ENDINGS[int(endings[0])])
     return Trace(
         record,
@@ -157,6 +162,11 @@ def trace(task: GroundTask, *, policy: str = "random", episode: int = 0, max_ste
             for action, before, after in zip(actions, states, states[1:], strict=False)
         ),
     )
+
+
+def _num_cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _difference(first: npt.NDArray[np.int32], second: npt.NDArray[np.int32]) -> tuple[int, ...]:

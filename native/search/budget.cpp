@@ -1,0 +1,69 @@
+#include "search/budget.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace asnets {
+
+std::size_t resident_memory() {
+  if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
+    unsigned long size = 0;
+    unsigned long resident = 0;
+    const int read = std::fscanf(file, "%lu %lu", &size, &resident);
+    std::fclose(file);
+    if (read == 2) return static_cast<std::size_t>(resident) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  }
+  // Elsewhere, the peak has to do.
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
+}
+
+Budget::Budget(const SearchLimits& limits, Statistics& statistics, const std::function<bool()>& poll)
+    : limits_(limits),
+      statistics_(statistics),
+      poll_(poll),
+      start_(Clock::now()),
+      last_check_(start_),
+      seconds_before_(statistics.seconds),
+      expanded_before_(statistics.expanded),
+      trials_before_(statistics.trials) {}
+
+void Budget::check() {
+  const auto now = Clock::now();
+  // The clock is read every so many ticks, such that checks are about 5 ms apart whatever a tick costs.
+  const double since = std::chrono::duration<double>(now - last_check_).count();
+  if (since < 0.0025) {
+    interval_ = std::min<std::size_t>(interval_ * 2, std::size_t{1} << 20);
+  } else if (since > 0.01) {
+    interval_ = std::max<std::size_t>(interval_ / 2, 1);
+  }
+  last_check_ = now;
+  next_check_ = ticks_ + interval_;
+  record();
+  if (limits_.seconds > 0 && std::chrono::duration<double>(now - start_).count() >= limits_.seconds) {
+    throw SearchStopped{Status::kTime};
+  }
+  if (limits_.memory > 0 && resident_memory() >= limits_.memory) throw SearchStopped{Status::kMemory};
+  if (limits_.expansions > 0 && statistics_.expanded - expanded_before_ >= limits_.expansions) {
+    throw SearchStopped{Status::kExpansions};
+  }
+  if (poll_()) throw SearchStopped{Status::kInterrupted};
+}
+
+void Budget::start_trial() {
+  if (limits_.trials > 0 && statistics_.trials - trials_before_ >= limits_.trials) {
+    throw SearchStopped{Status::kTrials};
+  }
+  ++statistics_.trials;
+}
+
+void Budget::record() {
+  statistics_.seconds = seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
+  statistics_.peak_memory = std::max(statistics_.peak_memory, resident_memory());
+}
+
+}  // namespace asnets

@@ -1,0 +1,66 @@
+// Limits of a search and the way it ends.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+
+namespace asnets {
+
+enum class Status : int { kConverged, kTime, kMemory, kExpansions, kTrials, kInterrupted };
+
+struct SearchLimits {
+  double seconds = 0;          // 0: none.
+  std::size_t memory = 0;      // Resident set of the process, in bytes; 0: none.
+  std::size_t expansions = 0;  // 0: none.
+  std::size_t trials = 0;      // 0: none.
+};
+
+struct Statistics {
+  std::size_t expanded = 0;
+  std::size_t evaluated = 0;
+  std::size_t backups = 0;
+  std::size_t trials = 0;
+  double seconds = 0;
+  std::size_t peak_memory = 0;  // Largest resident set seen, in bytes.
+};
+
+// Thrown at a point where the search can be left and taken up again.
+struct SearchStopped {
+  Status status;
+};
+
+std::size_t resident_memory();
+
+// Watches limits and the caller's wish to stop during one call of a solver.
+class Budget {
+ public:
+  // `poll` is called several times a second and returns true to stop.
+  Budget(const SearchLimits& limits, Statistics& statistics, const std::function<bool()>& poll);
+
+  // To be called once for each unit of work (a backup, say); throws SearchStopped.
+  void tick() {
+    if (++ticks_ >= next_check_) check();
+  }
+  void check();
+  void start_trial();
+  // Brings seconds and memory of the statistics up to date.
+  void record();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const SearchLimits& limits_;
+  Statistics& statistics_;
+  const std::function<bool()>& poll_;
+  Clock::time_point start_;
+  Clock::time_point last_check_;
+  double seconds_before_;
+  std::size_t expanded_before_;
+  std::size_t trials_before_;
+  std::size_t ticks_ = 0;
+  std::size_t next_check_ = 1;
+  std::size_t interval_ = 1;
+};
+
+}  // namespace asnets

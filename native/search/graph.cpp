@@ -1,0 +1,252 @@
+#include "search/graph.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+namespace asnets {
+
+namespace {
+
+constexpr std::size_t kMaxFlatOutcomes = 16;
+constexpr std::size_t kMaxSuccessors = std::size_t{1} << 20;
+constexpr std::size_t kChunk = std::size_t{1} << 16;
+constexpr std::uint32_t kNoDistribution = static_cast<std::uint32_t>(-1);
+
+}  // namespace
+
+SearchGraph::SearchGraph(const Task& task, const SuccessorGenerator& generator, Heuristic& heuristic, double penalty,
+                         Statistics& statistics)
+    : task_(task),
+      generator_(generator),
+      heuristic_(heuristic),
+      penalty_(penalty),
+      statistics_(statistics),
+      table_(task.num_words()),
+      expander_(task, kMaxSuccessors),
+      scratch_(task.num_words()) {
+  flatten_actions();
+}
+
+// Multiplies out actions without guards whose factors have few joint outcomes.
+void SearchGraph::flatten_actions() {
+  const TaskArrays& arrays = task_.arrays();
+  flat_.resize(task_.num_actions());
+  plain_distribution_.assign(task_.num_actions(), kNoDistribution);
+  for (std::size_t a = 0; a < task_.num_actions(); ++a) {
+    struct Part {
+      double probability;
+      std::vector<Literal> changes;
+    };
+    std::vector<Part> parts{{1.0, {}}};
+    bool flat = true;
+    // Extends all parts by a block; children are guarded, which is not flat.
+    const auto extend = [&](const auto& self, std::int32_t block, std::vector<Part>& all) -> void {
+      if (!arrays.block_children[block].empty()) flat = false;
+      for (Part& part : all) {
+        const auto literals = arrays.block_literals[block];
+        part.changes.insert(part.changes.end(), literals.begin(), literals.end());
+      }
+      for (const std::int32_t factor : arrays.block_factors[block]) {
+        std::vector<Part> next;
+        const auto first = static_cast<std::size_t>(arrays.factor_blocks.offsets[static_cast<std::size_t>(factor)]);
+        const auto outcomes = arrays.factor_blocks[factor];
+        for (std::size_t o = 0; o < outcomes.size() && flat; ++o) {
+          std::vector<Part> branch = all;
+          for (Part& part : branch) part.probability *= arrays.factor_probability[first + o];
+          self(self, outcomes[o], branch);
+          next.insert(next.end(), branch.begin(), branch.end());
+          if (next.size() > kMaxFlatOutcomes) flat = false;
+        }
+        if (!flat) return;
+        all = std::move(next);
+      }
+    };
+    extend(extend, arrays.action_block[a], parts);
+    if (!flat) continue;
+    for (Part& part : parts) {
+      // Deletes first, so that adds win.
+      std::stable_partition(part.changes.begin(), part.changes.end(), [](Literal l) { return l % 2 == 1; });
+      flat_[a].changes.push_back(std::move(part.changes));
+      flat_[a].probabilities.push_back(part.probability);
+    }
+    plain_distribution_[a] = distribution_id(flat_[a].probabilities, 1);
+  }
+}
+
+std::uint32_t SearchGraph::distribution_id(const std::vector<double>& probabilities, double repetitions) {
+  std::string key(reinterpret_cast<const char*>(probabilities.data()), probabilities.size() * sizeof(double));
+  key.append(reinterpret_cast<const char*>(&repetitions), sizeof(double));
+  const auto [entry, is_new] = distribution_ids_.try_emplace(key, static_cast<std::uint32_t>(distributions_.size()));
+  if (is_new) distributions_.push_back({probabilities, repetitions});
+  return entry->second;
+}
+
+StateId SearchGraph::add(const Word* state) {
+  const StateId id = table_.intern(state);
+  if (id < values_.size()) return id;
+  const Word* words = table_.state(id);
+  double value = 0;
+  std::uint8_t flags = 0;
+  if (task_.is_goal(words)) {
+    flags = kGoal;
+  } else {
+    value = heuristic_.evaluate(words);
+    ++statistics_.evaluated;
+    if (value == kInfinity) {
+      value = penalty_;
+      flags = kDead;
+    } else {
+      value = std::min(value, std::nextafter(penalty_, 0));
+    }
+  }
+  values_.push_back(value);
+  flags_.push_back(flags);
+  records_.push_back(nullptr);
+  return id;
+}
+
+void SearchGraph::mark_dead(StateId state) {
+  flags_[state] |= kDead;
+  values_[state] = penalty_;
+}
+
+std::uint32_t* SearchGraph::allocate(std::size_t size) {
+  if (size > chunk_left_) {
+    chunk_left_ = std::max(size, kChunk);
+    chunks_.push_back(std::make_unique_for_overwrite<std::uint32_t[]>(chunk_left_));
+    chunk_next_ = chunks_.back().get();
+  }
+  std::uint32_t* const result = chunk_next_;
+  chunk_next_ += size;
+  chunk_left_ -= size;
+  return result;
+}
+
+// Fills in successors_ and probabilities_.
+void SearchGraph::successors_of(StateId state, ActionId action) {
+  successors_.clear();
+  const FlatAction& flat = flat_[static_cast<std::size_t>(action)];
+  if (!flat.changes.empty()) {
+    probabilities_ = flat.probabilities;
+    for (const std::vector<Literal>& changes : flat.changes) {
+      const Word* words = table_.state(state);
+      std::copy(words, words + task_.num_words(), scratch_.begin());
+      for (const Literal literal : changes) {
+        const auto bit = static_cast<std::size_t>(literal) >> 1;
+        if (literal % 2 == 0) {
+          set_bit(scratch_.data(), bit);
+        } else {
+          clear_bit(scratch_.data(), bit);
+        }
+      }
+      successors_.push_back(add(scratch_.data()));
+    }
+    return;
+  }
+  expander_.expand(table_.state(state), action);
+  probabilities_.clear();
+  for (std::size_t i = 0; i < expander_.count(); ++i) {
+    successors_.push_back(add(expander_.successor(i)));
+    probabilities_.push_back(expander_.probability(i));
+  }
+}
+
+void SearchGraph::expand(StateId state) {
+  ++statistics_.expanded;
+  generator_.applicable(table_.state(state), actions_, stack_);
+  const std::vector<ActionId> actions = [&] {
+    std::vector<ActionId> sorted(actions_.actions().begin(), actions_.actions().end());
+    std::sort(sorted.begin(), sorted.end());  // So that ties are broken by the lowest action.
+    return sorted;
+  }();
+  record_.assign(1, 0);
+  for (const ActionId action : actions) {
+    successors_of(state, action);
+    // Usually all successors differ from each other and from the state.
+    bool plain = plain_distribution_[static_cast<std::size_t>(action)] != kNoDistribution;
+    for (std::size_t i = 0; i < successors_.size() && plain; ++i) {
+      plain = successors_[i] != state &&
+              std::find(successors_.begin(), successors_.begin() + static_cast<std::ptrdiff_t>(i), successors_[i]) ==
+                  successors_.begin() + static_cast<std::ptrdiff_t>(i);
+    }
+    std::uint32_t distribution = plain_distribution_[static_cast<std::size_t>(action)];
+    if (!plain) {
+      double stays = 0;
+      std::size_t kept = 0;
+      for (std::size_t i = 0; i < successors_.size(); ++i) {
+        if (successors_[i] == state) {
+          stays += probabilities_[i];
+          continue;
+        }
+        const auto end = successors_.begin() + static_cast<std::ptrdiff_t>(kept);
+        const auto same = std::find(successors_.begin(), end, successors_[i]);
+        if (same != end) {
+          probabilities_[static_cast<std::size_t>(same - successors_.begin())] += probabilities_[i];
+          continue;
+        }
+        successors_[kept] = successors_[i];
+        probabilities_[kept++] = probabilities_[i];
+      }
+      if (kept == 0) continue;  // The state never changes.
+      successors_.resize(kept);
+      probabilities_.resize(kept);
+      double leaves = 0;
+      for (const double probability : probabilities_) leaves += probability;
+      if (stays > 0) {
+        for (double& probability : probabilities_) probability /= leaves;
+      }
+      distribution = distribution_id(probabilities_, stays > 0 ? 1 / leaves : 1);
+    }
+    ++record_[0];
+    record_.push_back(static_cast<std::uint32_t>(action));
+    record_.push_back(distribution);
+    record_.insert(record_.end(), successors_.begin(), successors_.end());
+  }
+  std::uint32_t* const memory = allocate(record_.size());
+  std::copy(record_.begin(), record_.end(), memory);
+  records_[state] = memory;
+  if (record_[0] == 0) mark_dead(state);
+}
+
+SearchGraph::Backup SearchGraph::evaluate(StateId state) {
+  ++statistics_.backups;
+  Backup best{penalty_};
+  Choices all = choices(state);
+  for (Choice choice; all.next(choice);) {
+    const double q = q_value(choice);
+    if (q < best.value) best = {q, choice.action, choice.distribution, choice.successors};
+  }
+  return best;
+}
+
+bool SearchGraph::close_trap(StateId root, std::size_t budget) {
+  std::vector<StateId> seen;
+  std::vector<bool> is_seen;
+  const auto visit = [&](StateId state) {
+    if (state >= is_seen.size()) is_seen.resize(std::max<std::size_t>(state + 1, size()), false);
+    if (is_seen[state]) return;
+    is_seen[state] = true;
+    seen.push_back(state);
+  };
+  visit(root);
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    // A solved state that is worth less than giving up reaches a goal with some probability.
+    if (is_goal(seen[i]) || (is_marked(seen[i], kSolved) && value(seen[i]) < penalty_)) return false;
+    if (is_dead(seen[i])) continue;
+    if (!is_expanded(seen[i])) {
+      if (budget == 0) return false;
+      --budget;
+      expand(seen[i]);
+    }
+    Choices all = choices(seen[i]);
+    for (Choice choice; all.next(choice);) {
+      for (std::size_t s = 0; s < choice.size(); ++s) visit(choice.successors[s]);
+    }
+  }
+  for (const StateId state : seen) mark_dead(state);
+  return true;
+}
+
+}  // namespace asnets

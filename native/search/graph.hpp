@@ -1,0 +1,155 @@
+// The part of an SSP that a search has seen: states with values, and the transitions of those that were expanded.
+//
+// The problem solved is the SSP with a fixed penalty D for giving up [kolobov2012theory, "fSSPUDE"]: in every state one
+// may give up at cost D, so that optimal values are at most D, and equal to D at dead ends. Values are
+//   V(s) = 0 at goals,  V(s) = min(D, min_a Q(s, a)) elsewhere,  Q(s, a) = c(a) + sum_s' P(s' | s, a) V(s').
+// A state starts with its heuristic value, clamped below D where it is finite: only an infinite one is a dead end.
+//
+// Transitions are kept once they are computed. An action that may leave the state unchanged is replaced by the
+// equivalent one that is repeated until the state changes; one that never changes it is left out. The greedy choice and
+// all values stay the same, and backups converge faster.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "heuristics/heuristic.hpp"
+#include "search/budget.hpp"
+#include "simulator.hpp"
+#include "state_table.hpp"
+#include "successor_generator.hpp"
+#include "task.hpp"
+
+namespace asnets {
+
+// The probabilities of an action's successors, shared by all states where they are the same.
+struct Distribution {
+  std::vector<double> probabilities;
+  double repetitions = 1;  // How often the action is applied, on average, until the state changes.
+};
+
+class SearchGraph {
+ public:
+  SearchGraph(const Task& task, const SuccessorGenerator& generator, Heuristic& heuristic, double penalty,
+              Statistics& statistics);
+
+  // An applicable action of an expanded state.
+  struct Choice {
+    ActionId action;
+    const Distribution* distribution;
+    const StateId* successors;
+
+    std::size_t size() const { return distribution->probabilities.size(); }
+  };
+  // The choices of a state, one after the other.
+  class Choices {
+   public:
+    Choices(const SearchGraph& graph, const std::uint32_t* record) : graph_(&graph), next_(record + 1), left_(*record) {}
+    bool next(Choice& choice) {
+      if (left_ == 0) return false;
+      --left_;
+      choice.action = static_cast<ActionId>(next_[0]);
+      choice.distribution = &graph_->distributions_[next_[1]];
+      choice.successors = next_ + 2;
+      next_ += 2 + choice.size();
+      return true;
+    }
+
+   private:
+    const SearchGraph* graph_;
+    const std::uint32_t* next_;
+    std::uint32_t left_;
+  };
+  struct Backup {
+    double value;                    // min(D, min_a Q)
+    ActionId action = -1;            // The greedy action, the first of the best; -1 to give up.
+    const Distribution* distribution = nullptr;
+    const StateId* successors = nullptr;
+
+    std::size_t size() const { return distribution == nullptr ? 0 : distribution->probabilities.size(); }
+  };
+
+  StateId add(const Word* state);
+  void expand(StateId state);
+  bool is_expanded(StateId state) const { return records_[state] != nullptr; }
+  bool is_goal(StateId state) const { return flags_[state] & kGoal; }
+  bool is_dead(StateId state) const { return flags_[state] & kDead; }
+  bool is_terminal(StateId state) const { return flags_[state] & (kGoal | kDead); }
+  void mark_dead(StateId state);
+  double value(StateId state) const { return values_[state]; }
+  void set_value(StateId state, double value) { values_[state] = value; }
+  double penalty() const { return penalty_; }
+
+  bool is_marked(StateId state, std::uint8_t mark) const { return flags_[state] & mark; }
+  void mark(StateId state, std::uint8_t mark) { flags_[state] |= mark; }
+  void unmark(StateId state, std::uint8_t mark) { flags_[state] &= static_cast<std::uint8_t>(~mark); }
+
+  Choices choices(StateId state) const { return Choices(*this, records_[state]); }
+  double q_value(const Choice& choice) const {
+    double q = task_.cost(choice.action) * choice.distribution->repetitions;
+    const std::vector<double>& probabilities = choice.distribution->probabilities;
+    for (std::size_t i = 0; i < probabilities.size(); ++i) q += probabilities[i] * values_[choice.successors[i]];
+    return q;
+  }
+  // What a backup of an expanded state would give; does not change the value.
+  Backup evaluate(StateId state);
+
+  // Looks from a state along all actions, expanding what has not been, up to `budget` expansions. If no goal can be
+  // reached, all that was seen is a trap: marks it dead and returns true.
+  bool close_trap(StateId state, std::size_t budget);
+
+  const Task& task() const { return task_; }
+  const StateTable& table() const { return table_; }
+  std::size_t size() const { return table_.size(); }
+
+  static constexpr std::uint8_t kGoal = 1;
+  static constexpr std::uint8_t kDead = 2;
+  static constexpr std::uint8_t kSolved = 4;   // For the use of algorithms, as are the following.
+  static constexpr std::uint8_t kOpen = 8;
+  static constexpr std::uint8_t kVisited = 16;
+
+ private:
+  // An unguarded action with few joint outcomes, multiplied out once.
+  struct FlatAction {
+    std::vector<std::vector<Literal>> changes;  // Of each outcome, deletes first.
+    std::vector<double> probabilities;
+  };
+
+  void flatten_actions();
+  std::uint32_t distribution_id(const std::vector<double>& probabilities, double repetitions);
+  void successors_of(StateId state, ActionId action);
+  std::uint32_t* allocate(std::size_t size);
+
+  const Task& task_;
+  const SuccessorGenerator& generator_;
+  Heuristic& heuristic_;
+  const double penalty_;
+  Statistics& statistics_;
+  StateTable table_;
+  std::vector<double> values_;
+  std::vector<std::uint8_t> flags_;
+  std::vector<const std::uint32_t*> records_;
+
+  std::vector<FlatAction> flat_;  // Empty for actions that are not flat.
+  std::deque<Distribution> distributions_;  // Never moved: choices point to them.
+  std::unordered_map<std::string, std::uint32_t> distribution_ids_;
+  std::vector<std::uint32_t> plain_distribution_;  // Of flat actions whose successors are all different.
+
+  std::vector<std::unique_ptr<std::uint32_t[]>> chunks_;
+  std::size_t chunk_left_ = 0;
+  std::uint32_t* chunk_next_ = nullptr;
+
+  Expander expander_;
+  ActionList actions_;
+  std::vector<std::int32_t> stack_;
+  std::vector<Word> scratch_;
+  std::vector<StateId> successors_;
+  std::vector<double> probabilities_;
+  std::vector<std::uint32_t> record_;
+};
+
+}  // namespace asnets

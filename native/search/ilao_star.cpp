@@ -1,0 +1,94 @@
+#include "search/ilao_star.hpp"
+
+#include <algorithm>
+
+namespace asnets {
+
+namespace {
+
+constexpr std::size_t kFirstTrapCheck = 16;
+
+}  // namespace
+
+void IlaoStar::search(StateId root, Budget& budget) {
+  std::size_t idle_passes = 0;
+  std::size_t next_trap_check = kFirstTrapCheck;
+  for (;;) {
+    budget.start_trial();
+    const Pass pass = run_pass(root, budget);
+    if (pass.expanded == 0 && !pass.changed && pass.residual <= epsilon_) break;
+    idle_passes = pass.expanded == 0 ? idle_passes + 1 : 0;
+    if (idle_passes == next_trap_check) {
+      next_trap_check *= 2;
+      close_traps();
+    }
+  }
+  for (const StateId state : order_) graph_.mark(state, SearchGraph::kSolved);
+}
+
+IlaoStar::Pass IlaoStar::run_pass(StateId root, Budget& budget) {
+  Pass pass;
+  order_.clear();
+  stack_.clear();
+  const auto enter = [&](StateId state) {
+    if (is_solved(state) || graph_.is_marked(state, SearchGraph::kVisited)) return;
+    graph_.mark(state, SearchGraph::kVisited);
+    if (!graph_.is_expanded(state)) {
+      // A new state is backed up but not followed in this pass.
+      graph_.expand(state);
+      ++pass.expanded;
+      stack_.push_back({state, 0, {0}});
+    } else {
+      stack_.push_back({state, 0, graph_.evaluate(state)});
+    }
+  };
+  const auto forget = [&] {
+    for (const Frame& frame : stack_) graph_.unmark(frame.state, SearchGraph::kVisited);
+    for (const StateId state : order_) graph_.unmark(state, SearchGraph::kVisited);
+  };
+  try {
+    enter(root);
+    while (!stack_.empty()) {
+      budget.tick();
+      Frame& frame = stack_.back();
+      if (frame.next < frame.greedy.size()) {
+        enter(frame.greedy.successors[frame.next++]);
+        continue;
+      }
+      if (!graph_.is_dead(frame.state)) {
+        const auto [backup, residual] = update(frame.state);
+        pass.residual = std::max(pass.residual, residual);
+        pass.changed |= backup.successors != frame.greedy.successors;
+      }
+      order_.push_back(frame.state);
+      stack_.pop_back();
+    }
+  } catch (...) {
+    forget();
+    throw;
+  }
+  forget();
+  return pass;
+}
+
+void IlaoStar::close_traps() {
+  // States of the last pass from which the greedy policy reaches a goal or a solved state, to a fixpoint.
+  std::vector<bool> reaches(graph_.size(), false);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const StateId state : order_) {
+      if (reaches[state] || graph_.is_dead(state)) continue;
+      const SearchGraph::Backup backup = graph_.evaluate(state);
+      for (std::size_t i = 0; i < backup.size() && !reaches[state]; ++i) {
+        const StateId successor = backup.successors[i];
+        reaches[state] = reaches[successor] || (is_solved(successor) && !graph_.is_dead(successor));
+      }
+      changed |= reaches[state];
+    }
+  }
+  for (const StateId state : order_) {
+    if (!reaches[state] && !graph_.is_dead(state)) graph_.close_trap(state, order_.size());
+  }
+}
+
+}  // namespace asnets

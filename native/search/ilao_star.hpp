@@ -1,0 +1,43 @@
+// ILAO* [hansen2001lao]: depth-first passes over the greedy policy's graph.
+//
+// What it computes: each pass walks the states that the greedy policy reaches, expands those that have not been, and
+// backs all of them up after their successors. When a pass expands nothing, changes no greedy choice and moves no value
+// by more than ε, the policy is ε-consistent.
+// What it guarantees: with an admissible heuristic, the value is optimal up to the error that residuals of ε allow.
+// How it differs: dead ends and the penalty are those of SearchGraph. Every so many passes without expansion, states from
+// which the greedy policy cannot reach a goal are checked for being traps.
+#pragma once
+
+#include <vector>
+
+#include "search/solver.hpp"
+
+namespace asnets {
+
+class IlaoStar final : public Solver {
+ public:
+  using Solver::Solver;
+
+ protected:
+  void search(StateId state, Budget& budget) override;
+
+ private:
+  struct Frame {
+    StateId state;
+    std::size_t next;  // Successor to visit.
+    SearchGraph::Backup greedy;
+  };
+  struct Pass {
+    std::size_t expanded = 0;
+    double residual = 0;
+    bool changed = false;  // A greedy choice is not the one that was followed.
+  };
+
+  Pass run_pass(StateId state, Budget& budget);
+  void close_traps();
+
+  std::vector<Frame> stack_;
+  std::vector<StateId> order_;  // The states of the last pass, each after its successors.
+};
+
+}  // namespace asnets

@@ -1,0 +1,84 @@
+#include "search/lrtdp.hpp"
+
+#include <cmath>
+
+namespace asnets {
+
+namespace {
+
+constexpr std::size_t kFirstTrapCheck = 256;
+
+}  // namespace
+
+void Lrtdp::search(StateId root, Budget& budget) {
+  while (!is_solved(root)) {
+    budget.start_trial();
+    run_trial(root, budget);
+    while (!trial_.empty()) {
+      const StateId state = trial_.back();
+      trial_.pop_back();
+      if (!check_solved(state, budget)) break;
+    }
+  }
+}
+
+void Lrtdp::run_trial(StateId state, Budget& budget) {
+  trial_.clear();
+  std::size_t next_trap_check = kFirstTrapCheck;
+  while (!is_solved(state)) {
+    budget.tick();
+    trial_.push_back(state);
+    ensure_expanded(state);
+    const SearchGraph::Backup backup = update(state).first;
+    if (backup.action < 0) return;  // Nothing is better than giving up.
+    state = sample(backup);
+    if (trial_.size() == next_trap_check) {
+      next_trap_check *= 2;
+      if (!is_solved(state) && graph_.close_trap(state, trial_.size())) return;
+    }
+  }
+}
+
+bool Lrtdp::check_solved(StateId root, Budget& budget) {
+  if (is_solved(root)) return true;
+  bool consistent = true;
+  open_.assign(1, root);
+  closed_.clear();
+  graph_.mark(root, SearchGraph::kOpen);
+  const auto forget = [&] {
+    for (const StateId state : open_) graph_.unmark(state, SearchGraph::kOpen);
+    for (const StateId state : closed_) graph_.unmark(state, SearchGraph::kOpen);
+  };
+  try {
+    while (!open_.empty()) {
+      budget.tick();
+      const StateId state = open_.back();
+      open_.pop_back();
+      closed_.push_back(state);
+      ensure_expanded(state);
+      const SearchGraph::Backup backup = graph_.evaluate(state);
+      if (std::abs(backup.value - graph_.value(state)) > epsilon_) {
+        consistent = false;
+        continue;
+      }
+      for (std::size_t i = 0; i < backup.size(); ++i) {
+        const StateId successor = backup.successors[i];
+        if (is_solved(successor) || graph_.is_marked(successor, SearchGraph::kOpen)) continue;
+        graph_.mark(successor, SearchGraph::kOpen);
+        open_.push_back(successor);
+      }
+    }
+  } catch (...) {
+    forget();
+    throw;
+  }
+  forget();
+  if (consistent) {
+    for (const StateId state : closed_) graph_.mark(state, SearchGraph::kSolved);
+    return true;
+  }
+  for (; !closed_.empty(); closed_.pop_back()) update(closed_.back());
+  return false;
+}
+
+}  // namespace asnets

@@ -1,0 +1,34 @@
+// Labelled RTDP [bonet2003labeled].
+//
+// What it computes: trials that follow the greedy policy and back up what they meet; after a trial, states whose greedy
+// graph is ε-consistent are labelled solved, from the end of the trial backwards, and later trials stop there.
+// What it guarantees: with an admissible heuristic, the value of a solved state is optimal up to the error that residuals
+// of ε allow.
+// How it differs: dead ends and the penalty are those of SearchGraph; a check that meets a new state expands it and fails
+// if its value moves, so that dead ends found in a check are backed up into their parents. Long trials look for traps
+// (closed sets of states without a goal, which the heuristic does not see) instead of counting up to the penalty.
+#pragma once
+
+#include <vector>
+
+#include "search/solver.hpp"
+
+namespace asnets {
+
+class Lrtdp final : public Solver {
+ public:
+  using Solver::Solver;
+
+ protected:
+  void search(StateId state, Budget& budget) override;
+
+ private:
+  void run_trial(StateId state, Budget& budget);
+  bool check_solved(StateId state, Budget& budget);
+
+  std::vector<StateId> trial_;
+  std::vector<StateId> open_;
+  std::vector<StateId> closed_;
+};
+
+}  // namespace asnets

@@ -1,0 +1,113 @@
+#include "search/solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "search/ilao_star.hpp"
+#include "search/lrtdp.hpp"
+#include "search/value_iteration.hpp"
+
+namespace asnets {
+
+Solver::Solver(const Task& task, const SuccessorGenerator& generator, const SolverSettings& settings)
+    : task_(task),
+      generator_(generator),
+      epsilon_(settings.epsilon),
+      heuristic_(make_heuristic(settings.heuristic, task)),
+      graph_(task, generator, *heuristic_, settings.penalty, statistics_),
+      random_(settings.seed, 0) {}
+
+Status Solver::solve(StateId state, const SearchLimits& limits, const Poll& poll) {
+  if (is_solved(state)) return Status::kConverged;
+  Budget budget(limits, statistics_, poll);
+  Status status = Status::kConverged;
+  try {
+    search(state, budget);
+  } catch (const SearchStopped& stopped) {
+    status = stopped.status;
+  }
+  budget.record();
+  return status;
+}
+
+std::pair<SearchGraph::Backup, double> Solver::update(StateId state) {
+  const SearchGraph::Backup backup = graph_.evaluate(state);
+  const double residual = std::abs(backup.value - graph_.value(state));
+  graph_.set_value(state, backup.value);
+  return {backup, residual};
+}
+
+StateId Solver::sample(const SearchGraph::Backup& backup) {
+  double draw = random_.uniform();
+  std::size_t i = 0;
+  for (; i + 1 < backup.size() && draw >= backup.distribution->probabilities[i]; ++i) {
+    draw -= backup.distribution->probabilities[i];
+  }
+  return backup.successors[i];
+}
+
+ActionId Solver::greedy_action(StateId state) {
+  if (graph_.is_terminal(state)) return -1;
+  ensure_expanded(state);
+  return graph_.evaluate(state).action;
+}
+
+std::vector<StateId> Solver::envelope(StateId state) {
+  std::vector<StateId> states{state};
+  graph_.mark(state, SearchGraph::kVisited);
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    if (graph_.is_terminal(states[i])) continue;
+    ensure_expanded(states[i]);
+    const SearchGraph::Backup backup = graph_.evaluate(states[i]);
+    for (std::size_t s = 0; s < backup.size(); ++s) {
+      if (graph_.is_marked(backup.successors[s], SearchGraph::kVisited)) continue;
+      graph_.mark(backup.successors[s], SearchGraph::kVisited);
+      states.push_back(backup.successors[s]);
+    }
+  }
+  for (const StateId each : states) graph_.unmark(each, SearchGraph::kVisited);
+  return states;
+}
+
+Solver::QValues Solver::q_values(StateId state, const SearchLimits& limits, const Poll& poll) {
+  QValues result;
+  if (graph_.is_goal(state)) return result;
+  ActionList applicable;
+  std::vector<std::int32_t> stack;
+  generator_.applicable(graph_.table().state(state), applicable, stack);
+  result.actions.assign(applicable.actions().begin(), applicable.actions().end());
+  std::sort(result.actions.begin(), result.actions.end());
+  ensure_expanded(state);
+  result.status = solve(state, limits, poll);
+  SearchGraph::Choices all = graph_.choices(state);
+  for (SearchGraph::Choice choice; all.next(choice);) {
+    for (std::size_t s = 0; s < choice.size() && result.status == Status::kConverged; ++s) {
+      result.status = solve(choice.successors[s], limits, poll);
+    }
+  }
+  const double value = graph_.value(state);
+  std::unordered_map<ActionId, double> changing;
+  all = graph_.choices(state);
+  for (SearchGraph::Choice choice; all.next(choice);) {
+    // Undo the repetition: Q(s, a) = P(stay) V(s) + P(leave) Q of leaving.
+    const double leaves = 1 / choice.distribution->repetitions;
+    changing[choice.action] = (1 - leaves) * value + leaves * graph_.q_value(choice);
+  }
+  for (const ActionId action : result.actions) {
+    const auto found = changing.find(action);
+    result.values.push_back(found == changing.end() ? task_.cost(action) + value : found->second);
+  }
+  return result;
+}
+
+std::unique_ptr<Solver> make_solver(const std::string& name, const Task& task, const SuccessorGenerator& generator,
+                                    const SolverSettings& settings) {
+  if (name == "vi") return std::make_unique<ValueIteration>(task, generator, settings);
+  if (name == "lrtdp") return std::make_unique<Lrtdp>(task, generator, settings);
+  if (name == "ilao") return std::make_unique<IlaoStar>(task, generator, settings);
+  throw std::invalid_argument("unknown planner: " + name);
+}
+
+}  // namespace asnets

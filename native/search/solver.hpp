@@ -1,0 +1,78 @@
+// The interface of all planners.
+//
+// A solver keeps what it has learnt: solving for another state goes on from there. States are those of its graph.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heuristics/heuristic.hpp"
+#include "random.hpp"
+#include "search/budget.hpp"
+#include "search/graph.hpp"
+
+namespace asnets {
+
+struct SolverSettings {
+  std::string heuristic = "lmcut";
+  double epsilon = 1e-4;
+  double penalty = 500;
+  std::uint64_t seed = 0;
+};
+
+class Solver {
+ public:
+  using Poll = std::function<bool()>;
+
+  Solver(const Task& task, const SuccessorGenerator& generator, const SolverSettings& settings);
+  virtual ~Solver() = default;
+
+  // Searches until the greedy policy from the state is ε-consistent, or a limit is reached.
+  Status solve(StateId state, const SearchLimits& limits, const Poll& poll);
+
+  // Whether the greedy policy from the state is known to be ε-consistent.
+  bool is_solved(StateId state) const { return graph_.is_terminal(state) || graph_.is_marked(state, SearchGraph::kSolved); }
+
+  // The states that the greedy policy from a solved state can visit, that state first.
+  std::vector<StateId> envelope(StateId state);
+  // The applicable actions of a state with their Q values, after solving all of their successors; the second element of
+  // the result says whether that succeeded. Values of an interrupted call are only what the table holds.
+  struct QValues {
+    std::vector<ActionId> actions;
+    std::vector<double> values;
+    Status status = Status::kConverged;
+  };
+  QValues q_values(StateId state, const SearchLimits& limits, const Poll& poll);
+  // The greedy action of a state; -1 at goals, dead ends and where giving up is best. Expands the state if need be.
+  ActionId greedy_action(StateId state);
+
+  SearchGraph& graph() { return graph_; }
+  const Statistics& statistics() const { return statistics_; }
+
+ protected:
+  virtual void search(StateId state, Budget& budget) = 0;
+
+  // A backup: sets the value; returns what was found and how far the value moved.
+  std::pair<SearchGraph::Backup, double> update(StateId state);
+  void ensure_expanded(StateId state) {
+    if (!graph_.is_expanded(state)) graph_.expand(state);
+  }
+  StateId sample(const SearchGraph::Backup& backup);
+
+  const Task& task_;
+  const SuccessorGenerator& generator_;
+  const double epsilon_;
+  std::unique_ptr<Heuristic> heuristic_;
+  Statistics statistics_;
+  SearchGraph graph_;
+  RandomStream random_;
+};
+
+// "vi", "lrtdp" or "ilao"; throws std::invalid_argument for others.
+std::unique_ptr<Solver> make_solver(const std::string& name, const Task& task, const SuccessorGenerator& generator,
+                                    const SolverSettings& settings);
+
+}  // namespace asnets

@@ -1,0 +1,141 @@
+"""The published problems: they are read, ground and simulated, and go with our own domains and problems."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from asnets import _native
+from asnets.domains import FAMILIES, domain_text, generate
+from asnets.evaluation import simulate
+from asnets.grounding import GroundTask, ground
+from asnets.ppddl import Domain, Problem, check_files, load_task, parse_file, write_problem
+from tests.support import PUBLISHED, action_of, atom_of, needs_published, published_pairs
+
+pytestmark = [pytest.mark.native, needs_published]
+
+FOLDERS = {
+    "triangle-tireworld": "triangle-tireworld",
+    "cosanostra": "cosanostra",
+    "prob-blocksworld": "prob-blocksworld",
+    "monster": "monster",
+    "exploding-blocksworld": "ippc08/ex-blocksworld",
+    "blocksworld": "classical/blocks",
+    "gripper": "classical/gripper",
+}
+
+
+def tasks_of(domain: Path, problem: Path) -> list[tuple[Domain, Problem]]:
+    """A task for each problem of a file."""
+    return [load_task(domain, f"{problem}:{each.name}") for each in parse_file(problem).problems]
+
+
+def test_there_are_published_problems() -> None:
+    assert len(published_pairs()) >= 100
+    assert set(FOLDERS) == set(FAMILIES)
+
+
+@pytest.mark.parametrize(
+    ("domain", "problem"),
+    [pytest.param(*pair, id=str(pair[1].relative_to(PUBLISHED))) for pair in published_pairs()],
+)
+def test_published_problem(domain: Path, problem: Path) -> None:
+    assert check_files([domain, problem]) == []
+    tasks = tasks_of(domain, problem)
+    assert tasks
+    for lifted_domain, lifted in tasks:
+        task = ground(lifted_domain, lifted)
+        assert task.goal_is_reachable
+        assert task.num_actions > 0
+        assert {schema.name for schema in task.schemas} == {action.name for action in lifted_domain.actions}
+        result = simulate(task, episodes=20, max_steps=100)
+        assert result.episodes == 20
+        assert sum(result.count(ending) for ending in ("goal", "dead_end", "step_limit")) == 20
+        assert (result.steps[result.endings == 2] == 100).all()
+        states = _native.States(task.native)
+        assert len(states.applicable(states.initial())) > 0
+        assert not states.is_goal(states.initial())
+
+
+def names(task: GroundTask) -> tuple[set[tuple[str, ...]], set[tuple[str, tuple[str, ...]]]]:
+    """The propositions and the actions by name."""
+    return (
+        {atom_of(task, atom) for atom in range(task.num_propositions)},
+        {action_of(task, action) for action in range(task.num_actions)},
+    )
+
+
+def check_same(first: GroundTask, second: GroundTask) -> None:
+    """The same propositions and actions, and the same transitions along a walk."""
+    assert names(first) == names(second)
+    tables = [_native.States(task.native) for task in (first, second)]
+    state_pairs = [tuple(states.initial() for states in tables)]
+    random = _native.RandomStream(0, 0)
+    for _ in range(30):
+        here, there = state_pairs[-1]
+        actions = tables[0].applicable(here).tolist()
+        others = {action_of(second, action): action for action in tables[1].applicable(there).tolist()}
+        assert {action_of(first, action) for action in actions} == set(others)
+        assert tables[0].is_goal(here) == tables[1].is_goal(there)
+        if not actions:
+            return
+        action = actions[random.below(len(actions))]
+        found = by_name(first, tables[0], here, action)
+        expected = by_name(second, tables[1], there, others[action_of(first, action)])
+        assert {state: p for state, (_, p) in found.items()} == pytest.approx(
+            {state: p for state, (_, p) in expected.items()}, abs=1e-12
+        )
+        chosen = sorted(found, key=sorted)[random.below(len(found))]
+        state_pairs.append((found[chosen][0], expected[chosen][0]))
+
+
+def by_name(
+    task: GroundTask, states: _native.States, state: int, action: int
+) -> dict[frozenset[tuple[str, ...]], tuple[int, float]]:
+    """The successors: their true atoms, with number and probability."""
+    successors, probabilities = states.successors(state, action)
+    return {
+        frozenset(atom_of(task, int(atom)) for atom in states.propositions(int(successor))): (int(successor), float(p))
+        for successor, p in zip(successors, probabilities, strict=True)
+    }
+
+
+@pytest.mark.parametrize("family", FOLDERS)
+def test_published_problems_with_our_domain(family: str, tmp_path: Path) -> None:
+    ours = tmp_path / "domain.pddl"
+    ours.write_text(domain_text(family))
+    theirs = PUBLISHED / FOLDERS[family] / "domain.pddl"
+    problems = [path for path in sorted(theirs.parent.glob("*.pddl")) if path != theirs]
+    assert problems
+    compared = 0
+    for path in problems:
+        for (our_domain, problem), (their_domain, same_problem) in zip(
+            tasks_of(ours, path), tasks_of(theirs, path), strict=True
+        ):
+            assert problem == same_problem
+            first, second = ground(our_domain, problem), ground(their_domain, problem)
+            assert (first.num_propositions, first.num_actions) == (second.num_propositions, second.num_actions)
+            if first.num_actions < 1_000:
+                check_same(first, second)
+                compared += 1
+    assert compared > 0
+
+
+@pytest.mark.parametrize("family", FOLDERS)
+def test_our_problems_with_the_published_domain(family: str, tmp_path: Path) -> None:
+    ours = tmp_path / "domain.pddl"
+    ours.write_text(domain_text(family))
+    theirs = PUBLISHED / FOLDERS[family] / "domain.pddl"
+    smallest = FAMILIES[family].minimum_size
+    for size in (smallest, smallest + 2, 7):
+        path = tmp_path / f"{size}.pddl"
+        path.write_text(write_problem(generate(family, size, seed=1)))
+        assert check_files([theirs, path]) == []
+        first, second = (ground(*load_task(domain, path)) for domain in (ours, theirs))
+        assert (first.num_propositions, first.num_actions) == (second.num_propositions, second.num_actions)
+        assert first.goal_is_reachable
+        assert second.goal_is_reachable
+        check_same(first, second)
+        assert np.array_equal(np.sort(first.costs), np.sort(second.costs))
