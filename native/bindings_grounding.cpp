@@ -62,18 +62,18 @@ void bind_grounding(nb::module_& module) {
           nb::arg("heads"))
       .def(
           "run",
-          [](Reachability& self, std::size_t max_steps) -> std::pair<std::ptrdiff_t, std::ptrdiff_t> {
+          [](Reachability& self, std::size_t max_steps, std::size_t max_waiting) -> std::pair<std::ptrdiff_t, std::ptrdiff_t> {
             nb::gil_scoped_release release;
             try {
-              self.run(max_steps, poll_signals);
+              self.run(max_steps, max_waiting, poll_signals);
             } catch (const GroundingLimit& limit) {
               return {static_cast<std::ptrdiff_t>(limit.rule), limit.relation};
             }
             return {-1, -1};
           },
-          nb::arg("max_steps"),
+          nb::arg("max_steps"), nb::arg("max_waiting"),
           "Runs to the fixpoint. Returns (-1, -1), or the rule that went over a limit and the relation that grew too large "
-          "(-1: too many join steps).")
+          "(-1: too many join steps, -2: too many bindings wait for a condition).")
       .def(
           "tuples",
           [](const Reachability& self, std::size_t relation) {

@@ -140,8 +140,9 @@ void bind_simulation(nb::module_& module) {
         Trace trace;
         {
           nb::gil_scoped_release release;
-          trace = trace_random_episode(task.task, task.generator, seed, episode, max_steps);
+          trace = trace_random_episode(task.task, task.generator, seed, episode, max_steps, poll_signals);
         }
+        if (PyErr_Occurred() != nullptr) throw nb::python_error();
         nb::list states;
         const std::size_t words = task.task.num_words();
         for (std::size_t begin = 0; begin < trace.states.size(); begin += words) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "state_table.hpp"
@@ -51,6 +52,13 @@ void Sampler::step(Word* state, ActionId action, RandomStream& random) {
 
 // --- Expander ---
 
+namespace {
+
+// Partial outcomes never take more memory than this, however many successors are allowed.
+constexpr std::size_t kMaxWords = std::size_t{1} << 27;
+
+}  // namespace
+
 void Expander::expand(const Word* state, ActionId action) {
   const std::size_t words = task_.num_words();
   state_ = state;
@@ -89,7 +97,9 @@ void Expander::apply_block(std::int32_t block, Outcomes& outcomes) {
       apply_block(arrays.factor_blocks.values[o], branch);
       all.probabilities.insert(all.probabilities.end(), branch.probabilities.begin(), branch.probabilities.end());
       all.words.insert(all.words.end(), branch.words.begin(), branch.words.end());
-      if (all.probabilities.size() > 4 * max_successors_) throw TooManySuccessors(action_);
+      if (all.probabilities.size() / 4 > max_successors_ || all.words.size() > kMaxWords) {
+        throw TooManySuccessors(action_);
+      }
     }
     // What is added stays true whatever is deleted, and deleting what is false changes nothing.
     for (std::size_t i = 0; i < all.probabilities.size(); ++i) {
@@ -188,7 +198,7 @@ std::vector<Episode> run_random_episodes(const Task& task, const SuccessorGenera
   for (Episode& episode : episodes) episode.ending = Ending::kInterrupted;
   std::atomic<std::size_t> next{0};
   std::atomic<bool> stop{false};
-  std::atomic<unsigned> running{std::max(1u, num_threads)};
+  std::atomic<unsigned> running{0};
   std::exception_ptr failure;
   std::mutex failure_mutex;
 
@@ -209,7 +219,16 @@ std::vector<Episode> run_random_episodes(const Task& task, const SuccessorGenera
   };
 
   std::vector<std::thread> threads;
-  for (unsigned t = 0; t < std::max(1u, num_threads); ++t) threads.emplace_back(work);
+  for (unsigned t = 0; t < std::max(1u, num_threads); ++t) {
+    ++running;
+    try {
+      threads.emplace_back(work);
+    } catch (const std::system_error&) {
+      --running;
+      if (threads.empty()) throw;
+      break;  // The system has no more threads to give: those that run do the work.
+    }
+  }
   // The calling thread only waits, so that signals are answered however long an episode takes.
   auto pause = std::chrono::microseconds(20);
   auto last_poll = std::chrono::steady_clock::now();
@@ -227,7 +246,7 @@ std::vector<Episode> run_random_episodes(const Task& task, const SuccessorGenera
 }
 
 Trace trace_random_episode(const Task& task, const SuccessorGenerator& generator, std::uint64_t seed,
-                           std::uint64_t episode, std::int64_t max_steps) {
+                           std::uint64_t episode, std::int64_t max_steps, const std::function<bool()>& poll) {
   Trace trace;
   RandomWalker walker(task, generator);
   trace.episode = walker.run(
@@ -236,7 +255,7 @@ Trace trace_random_episode(const Task& task, const SuccessorGenerator& generator
         trace.states.insert(trace.states.end(), state.begin(), state.end());
         trace.actions.push_back(action);
       },
-      [] { return false; });
+      poll);
   trace.states.insert(trace.states.end(), walker.state().begin(), walker.state().end());
   return trace;
 }

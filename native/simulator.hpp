@@ -88,6 +88,6 @@ struct Trace {
   std::vector<ActionId> actions;
 };
 Trace trace_random_episode(const Task& task, const SuccessorGenerator& generator, std::uint64_t seed,
-                           std::uint64_t episode, std::int64_t max_steps);
+                           std::uint64_t episode, std::int64_t max_steps, const std::function<bool()>& poll);
 
 }  // namespace asnets

@@ -68,6 +68,11 @@ void Task::validate() const {
   check_lists(arrays_.block_factors, blocks, factors, "effects");
   check_lists(arrays_.factor_blocks, factors, blocks, "outcomes");
   check_order(arrays_.block_children, "effects");
+  for (std::size_t f = 0; f < factors; ++f) {
+    if (arrays_.factor_blocks[static_cast<std::int32_t>(f)].empty()) {
+      throw std::invalid_argument("task arrays: a factor without outcomes");
+    }
+  }
   for (std::size_t b = 0; b < blocks; ++b) {
     for (const std::int32_t factor : arrays_.block_factors[static_cast<std::int32_t>(b)]) {
       for (const std::int32_t outcome : arrays_.factor_blocks[factor]) {

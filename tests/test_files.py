@@ -58,7 +58,6 @@ def test_file_in_the_way_of_a_folder(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_text() == "old"
 
 
-@pytest.mark.xfail(reason="files.py: the temporary file is removed after an OSError only")
 def test_interruption_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt

@@ -534,7 +534,6 @@ def test_limit_on_successors_is_exact(limit: int) -> None:
     assert probabilities.sum() == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.xfail(reason="native: four times the limit overflows", raises=OverflowError)
 def test_limit_on_successors_may_be_large() -> None:
     task = effect_task("(probabilistic 1/2 (p))")
     states = _native.States(task.native, 2**62)
@@ -731,7 +730,6 @@ def test_cycles(name: str) -> None:
             arrays.with_list(name, values=[owner, *values[1:]]).make()
 
 
-@pytest.mark.xfail(reason="native: such a factor is accepted, and read past its end when it is drawn from")
 def test_factor_without_outcomes() -> None:
     """There would be nothing to draw from."""
     arrays = sound_arrays()
@@ -767,7 +765,6 @@ def test_arrays_live_as_long_as_the_native_task() -> None:
     assert len(successors) == len(probabilities) == 2
 
 
-@pytest.mark.xfail(reason="native: a thread that cannot be started leaves others unjoined, which aborts the process")
 @pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer needs its address space")
 def test_more_threads_than_the_system_allows() -> None:
     """It goes on with those that there are, or raises an error; it does not take the interpreter down."""

@@ -174,8 +174,9 @@ Reachability::Plan Reachability::make_plan(std::size_t rule_index, std::size_t t
 
 // --- Running ---
 
-void Reachability::run(std::size_t max_steps, const std::function<void()>& poll) {
+void Reachability::run(std::size_t max_steps, std::size_t max_waiting, const std::function<void()>& poll) {
   max_steps_ = max_steps;
+  max_waiting_ = max_waiting;
   poll_ = &poll;
   std::size_t slots = 1;
   for (const Rule& rule : rules_) slots = std::max({slots, rule.num_slots, rule.types.size()});
@@ -448,6 +449,8 @@ void Reachability::wait(std::size_t rule) {
   const auto id = static_cast<std::uint32_t>(pending_.size());
   pending_.push_back(
       {rule, {env_.begin(), env_.begin() + static_cast<std::ptrdiff_t>(rules_[rule].types.size())}});
+  num_waiting_ += watches_.size();
+  if (num_waiting_ > max_waiting_) throw GroundingLimit(rule, -2);
   for (const Watch& watch : watches_) {
     RelationData& relation = relations_[watch.relation];
     if (relation.watched.insert(watch.tuple.data())) relation.watchers.emplace_back();
@@ -459,6 +462,7 @@ void Reachability::wake(std::size_t relation, const std::int32_t* tuple) {
   const std::size_t index = relations_[relation].watched.find(tuple);
   if (index == Relation::npos) return;
   const std::vector<std::uint32_t> waiting = std::exchange(relations_[relation].watchers[index], {});
+  num_waiting_ -= waiting.size();
   for (const std::uint32_t id : waiting) {
     // Taken out: a binding that waits for several facts is looked at once for the first of them, and waits anew.
     const std::vector<std::int32_t> values = std::exchange(pending_[id].values, {});

@@ -22,12 +22,12 @@ namespace asnets {
 // A term is a variable slot (>= 0) or an object (-1 - object).
 using Term = std::int32_t;
 
-// A relation, or the number of join steps, went over its limit while a rule was evaluated.
+// A relation, or the number of join steps or of waiting bindings, went over its limit while a rule was evaluated.
 struct GroundingLimit : std::runtime_error {
   GroundingLimit(std::size_t rule_index, std::ptrdiff_t relation_index)
       : std::runtime_error("grounding limit"), rule(rule_index), relation(relation_index) {}
   std::size_t rule;
-  std::ptrdiff_t relation;  // -1 for join steps.
+  std::ptrdiff_t relation;  // -1 for join steps, -2 for waiting bindings.
 };
 
 class Reachability {
@@ -64,7 +64,7 @@ class Reachability {
   std::size_t add_rule(Rule rule);
 
   // Runs to the fixpoint. `poll` is called now and then and may throw to stop. Throws GroundingLimit.
-  void run(std::size_t max_steps, const std::function<void()>& poll);
+  void run(std::size_t max_steps, std::size_t max_waiting, const std::function<void()>& poll);
 
   const Relation& relation(std::size_t index) const { return relations_[index].tuples; }
 
@@ -158,6 +158,8 @@ class Reachability {
   std::size_t completing_ = 0;  // The rule whose filter is being evaluated.
   std::size_t steps_ = 0;
   std::size_t max_steps_ = 0;
+  std::size_t max_waiting_ = 0;
+  std::size_t num_waiting_ = 0;  // Entries of all lists of watchers.
   const std::function<void()>* poll_ = nullptr;
 };
 

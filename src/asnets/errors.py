@@ -24,7 +24,7 @@ class ConfigError(AsnetsError):
 
 
 class FileError(AsnetsError):
-    """A file that cannot be read or written."""
+    """A file that cannot be read or written, or that does not hold what is asked for."""
 
 
 class LimitError(AsnetsError):

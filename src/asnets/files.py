@@ -25,7 +25,9 @@ def write_atomically(path: Path, text: str) -> None:
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)  # mkstemp makes files private; these are for sharing.
         os.replace(temporary, path)
-    except OSError as error:
+    except BaseException as error:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
-        raise FileError(f"{path}: cannot write the file: {error.strerror or error}") from None
+        if isinstance(error, OSError):
+            raise FileError(f"{path}: cannot write the file: {error.strerror or error}") from None
+        raise

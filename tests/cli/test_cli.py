@@ -338,7 +338,7 @@ def test_inspect_with_costs_from_the_metric(tmp_path: Path) -> None:
     assert result.exit_code == 3
     assert result.stderr.startswith(f"{path}:2:73: error: (price b) has no value in the initial state\n")
     result = invoke("inspect", path, "--costs", "free")
-    assert (result.exit_code, result.stderr) == (3, "error: unknown cost mode 'free'; expected one of unit, metric\n")
+    assert (result.exit_code, result.stderr) == (2, "error: unknown cost mode 'free'; expected one of unit, metric\n")
 
 
 # --- generate -----------------------------------------------------------------------------------------------------
@@ -422,13 +422,13 @@ def test_generated_text_is_one_file_for_other_commands(tmp_path: Path) -> None:
 def test_refused_generation(arguments: list[str], message: str, into_folder: bool, tmp_path: Path) -> None:
     where = ["-o", str(tmp_path / "out")] if into_folder else []
     result = invoke("generate", *arguments, *where)
-    assert (result.exit_code, result.stdout, result.stderr) == (3, "", f"error: {message}\n")
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"error: {message}\n")
     assert listing(tmp_path) == {}
 
 
 def test_several_problems_need_a_folder(tmp_path: Path) -> None:
     result = invoke("generate", "blocksworld", "--size", "3", "--count", "2")
-    assert (result.exit_code, result.stderr) == (3, "error: more than one problem: give a folder with -o DIR\n")
+    assert (result.exit_code, result.stderr) == (2, "error: more than one problem: give a folder with -o DIR\n")
 
 
 def test_folder_that_cannot_be_written(tmp_path: Path) -> None:
@@ -587,7 +587,7 @@ def test_files_that_are_not_what_they_should_be(command: str, folder: Path, monk
 )
 def test_options_that_simulate_refuses(folder: Path, options: list[str], message: str) -> None:
     result = invoke("simulate", folder / "all.pddl", *options)
-    assert (result.exit_code, result.stdout, result.stderr) == (3, "", f"error: {message}\n")
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"error: {message}\n")
 
 
 def test_very_large_numbers(folder: Path) -> None:

@@ -374,7 +374,6 @@ def test_endless_episode_can_be_interrupted(tmp_path: Path, options: list[str]) 
     assert (result.returncode, result.stdout, result.stderr) == (130, "", "interrupted\n")
 
 
-@pytest.mark.xfail(reason="native: signals are not looked at during a trace", raises=subprocess.TimeoutExpired)
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see when it is at work")
 def test_endless_trace_can_be_interrupted() -> None:
     program = f"""

@@ -206,3 +206,18 @@ def test_exit_code(command: str, tmp_path_factory: pytest.TempPathFactory) -> No
         "error: grounding stopped: the action schema 'two' needs more ground actions, over the limit of 50\n"
     )
     assert result.stdout == ""
+
+
+def test_max_waiting_counts_instances_whose_condition_is_not_yet_possible() -> None:
+    domain = """
+      (:predicates (q ?a ?b) (z) (go))
+      (:action wait :parameters (?a ?b) :precondition (or (q ?a ?b) (z)) :effect (go))
+      (:action never :parameters (?a ?b) :precondition (z) :effect (q ?a ?b))
+    """
+    problem = f"{objects(10)} (:goal (go))"
+    # (z) is static, so that each of the 100 pairs waits for its (q ?a ?b) alone.
+    assert ground_text(domain, problem, limits=Limits(max_waiting=100)).num_actions == 0
+    assert refusal(domain, problem, Limits(max_waiting=99)) == (
+        "grounding stopped: the action schema 'wait' needs more instances to wait for their condition, "
+        "over the limit of 99"
+    )

@@ -7,7 +7,6 @@ import pytest
 
 from asnets.errors import (
     AsnetsError,
-    ConfigError,
     Diagnostic,
     FileError,
     InputError,
@@ -53,15 +52,15 @@ def test_problem_by_name(tmp_path: Path) -> None:
     problems = write(tmp_path, "p", problem("one") + problem("two", goal="(q o)"))
     assert load_task(domain, f"{problems}:two")[1].goal == Atom("q", ("o",))
     assert load_task(domain, f"{problems}:ONE")[1].goal == Atom("p")
-    with pytest.raises(ConfigError, match=r"the file holds 2 problems; choose one as .*:NAME from one, two"):
+    with pytest.raises(FileError, match=r"the file holds 2 problems; choose one as .*:NAME from one, two"):
         load_task(domain, problems)
-    with pytest.raises(ConfigError, match=r"no problem named 'three'; the file holds one, two"):
+    with pytest.raises(FileError, match=r"no problem named 'three'; the file holds one, two"):
         load_task(domain, f"{problems}:three")
 
 
 def test_many_problems_are_not_all_listed(tmp_path: Path) -> None:
     both = write(tmp_path, "p", DOMAIN + "".join(problem(f"x{i}") for i in range(500)))
-    with pytest.raises(ConfigError, match=r"holds 500 problems.* x19, …$"):
+    with pytest.raises(FileError, match=r"holds 500 problems.* x19, …$"):
         load_task(both)
 
 
@@ -72,9 +71,9 @@ def test_domain_by_the_name_in_the_problem(tmp_path: Path) -> None:
     assert load_task(f"{domains}:d", task)[0].name == "d"
     both = write(tmp_path, "b", OTHER + DOMAIN + problem("x") + problem("y", "e", "(r)"))
     assert [load_task(f"{both}:{name}")[0].name for name in "xy"] == ["d", "e"]
-    with pytest.raises(ConfigError, match="no domain named 'z'; the file holds e, d"):
+    with pytest.raises(FileError, match="no domain named 'z'; the file holds e, d"):
         load_task(f"{domains}:z", task)
-    with pytest.raises(ConfigError, match="no domain named 'f'"):
+    with pytest.raises(FileError, match="no domain named 'f'"):
         load_task(domains, write(tmp_path, "f", problem("x", "f")))
 
 
@@ -93,19 +92,19 @@ def test_problem_of_another_domain(tmp_path: Path) -> None:
 
 def test_file_holds_not_what_is_asked_for(tmp_path: Path) -> None:
     domain, task = write(tmp_path, "d", DOMAIN), write(tmp_path, "p", problem("x"))
-    with pytest.raises(ConfigError, match="holds no problem"):
+    with pytest.raises(FileError, match="holds no problem"):
         load_task(domain)
-    with pytest.raises(ConfigError, match="holds no domain; give the domain file and the problem file"):
+    with pytest.raises(FileError, match="holds no domain; give the domain file and the problem file"):
         load_task(task)
-    with pytest.raises(ConfigError, match="holds no problem"):
+    with pytest.raises(FileError, match="holds no problem"):
         load_task(domain, domain)
-    with pytest.raises(ConfigError, match="holds no domain"):
+    with pytest.raises(FileError, match="holds no domain"):
         load_task(task, task)
 
 
 def test_name_defined_twice_cannot_be_chosen(tmp_path: Path) -> None:
     both = write(tmp_path, "p", DOMAIN + problem("x") + problem("x"))
-    with pytest.raises(ConfigError, match="the problem 'x' is defined twice"):
+    with pytest.raises(FileError, match="the problem 'x' is defined twice"):
         load_task(f"{both}:x")
 
 

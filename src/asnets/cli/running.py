@@ -44,9 +44,10 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object 
 
 
 class ExitCode(IntEnum):
-    """Exit codes of all commands; 2 is a wrong use of the command line."""
+    """Exit codes of all commands."""
 
     OK = 0
+    USAGE = 2
     INPUT = 3
     LIMIT = 4
     INTERNAL = 70
@@ -64,7 +65,7 @@ def reporting(command: Callable[P, R]) -> Callable[P, R]:
             return result
         except AsnetsError as error:
             print(_message(error), file=sys.stderr)
-            raise typer.Exit(ExitCode.LIMIT if isinstance(error, LimitError) else ExitCode.INPUT) from None
+            raise typer.Exit(_exit_code(error)) from None
         except KeyboardInterrupt:
             print("interrupted", file=sys.stderr)
             raise typer.Exit(ExitCode.INTERRUPTED) from None
@@ -104,6 +105,12 @@ class OutputConsole(Console):
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
+
+
+def _exit_code(error: AsnetsError) -> ExitCode:
+    if isinstance(error, ConfigError):
+        return ExitCode.USAGE
+    return ExitCode.LIMIT if isinstance(error, LimitError) else ExitCode.INPUT
 
 
 def _message(error: AsnetsError) -> str:

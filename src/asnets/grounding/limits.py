@@ -16,12 +16,14 @@ class Limits:
         max_atoms: Ground atoms of one predicate that can become true or false.
         max_entries: Entries of any one array: instances of slots, literals of conditions or effects.
         max_join_steps: Partial bindings looked at while instantiating schemas.
+        max_waiting: Facts that bindings wait for whose precondition is not yet possible.
     """
 
     max_actions: int = 5_000_000
     max_atoms: int = 10_000_000
     max_entries: int = 100_000_000
     max_join_steps: int = 4_000_000_000
+    max_waiting: int = 10_000_000
 
     def check_entries(self, count: int, what: str) -> None:
         """Refuses a number of array entries before they are made."""

@@ -120,14 +120,17 @@ class _Program:
             self._applicable[action.name] = self._relation(empty, self._limits.max_actions)
         for action in self._domain.actions:
             self._add_schema(action)
-        rule, grown = self._engine.run(min(self._limits.max_join_steps, _MAX_LIMIT))
+        limits = self._limits
+        rule, grown = self._engine.run(min(limits.max_join_steps, _MAX_LIMIT), min(limits.max_waiting, _MAX_LIMIT))
         if rule >= 0:
             what = f"the action schema {self._schema_of_rule[rule]!r}"
-            if grown < 0:
-                raise limit_error(what, "more partial instances", self._limits.max_join_steps)
+            if grown == -1:
+                raise limit_error(what, "more partial instances", limits.max_join_steps)
+            if grown == -2:
+                raise limit_error(what, "more instances to wait for their condition", limits.max_waiting)
             if grown in self._applicable.values():
-                raise limit_error(what, "more ground actions", self._limits.max_actions)
-            raise limit_error(what, "more ground atoms", self._limits.max_atoms)
+                raise limit_error(what, "more ground actions", limits.max_actions)
+            raise limit_error(what, "more ground atoms", limits.max_atoms)
         universe = self._universe
         bindings = {}
         total = 0

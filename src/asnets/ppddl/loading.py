@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
-from asnets.errors import ConfigError, Diagnostic, FileError, InputError, ParseError, input_error
+from asnets.errors import Diagnostic, FileError, InputError, ParseError, input_error
 from asnets.ppddl.checks import check_domain, check_problem
 from asnets.ppddl.model import Domain, Problem
 from asnets.ppddl.parser import Document, parse_source
@@ -48,8 +48,7 @@ def load_task(domain: str | Path, problem: str | Path | None = None) -> tuple[Do
         problem: A file, or FILE:NAME to choose one of several problems; None if `domain` holds both.
 
     Raises:
-        FileError: If a file cannot be read.
-        ConfigError: If a file does not hold what is asked for.
+        FileError: If a file cannot be read or does not hold what is asked for.
         InputError: With all mistakes of the files.
     """
     if problem is None:
@@ -85,7 +84,7 @@ def _load_single(specification: str) -> tuple[Domain, Problem]:
     document = _document(path)
     _raise_if_broken([document])
     if not document.domains:
-        raise ConfigError(f"{path}: the file holds no domain; give the domain file and the problem file")
+        raise FileError(f"{path}: the file holds no domain; give the domain file and the problem file")
     problem = _choose(document.problems, name, "problem", path)
     domain = _choose(document.domains, problem.domain if len(document.domains) > 1 else None, "domain", path)
     raise_if_any([check_domain(domain), check_problem(problem, domain)])
@@ -210,9 +209,9 @@ def _choose(items: Sequence[_Definition], name: str | None, what: str, path: str
         return matching[0]
     names = ", ".join(item.name for item in items[:20]) + (", …" if len(items) > 20 else "")
     if not items:
-        raise ConfigError(f"{path}: the file holds no {what}")
+        raise FileError(f"{path}: the file holds no {what}")
     if not matching:
-        raise ConfigError(f"{path}: no {what} named {name!r}; the file holds {names}")
+        raise FileError(f"{path}: no {what} named {name!r}; the file holds {names}")
     if name is not None:
-        raise ConfigError(f"{path}: the {what} {name!r} is defined twice")
-    raise ConfigError(f"{path}: the file holds {len(items)} {what}s; choose one as {path}:NAME from {names}")
+        raise FileError(f"{path}: the {what} {name!r} is defined twice")
+    raise FileError(f"{path}: the file holds {len(items)} {what}s; choose one as {path}:NAME from {names}")
