@@ -8,6 +8,7 @@ files use: sections in any order, parts left out, nullary atoms and `reward` wit
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -64,6 +65,18 @@ class Document:
 
 def parse_source(source: Source) -> Document:
     """Reads all domains and problems of a source; never raises, mistakes are in `Document.diagnostics`."""
+    # A large file makes millions of small objects without a cycle among them, which the collector would walk again and
+    # again as they grow.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return _parse(source)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _parse(source: Source) -> Document:
     reader = Reader(source)
     if not reader.walkable:
         return Document(source, diagnostics=tuple(reader.diagnostics), incomplete=True)
