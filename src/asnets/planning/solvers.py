@@ -1,0 +1,224 @@
+"""Planners by name behind one interface.
+
+All solve the SSP with a fixed penalty for giving up, which dead ends cost as well (native/search/graph.hpp).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from asnets import _native
+from asnets.errors import ConfigError
+from asnets.grounding import GroundTask
+from asnets.planning.heuristics import HEURISTICS
+
+Status = Literal["converged", "time", "memory", "expansions", "trials", "interrupted"]
+STATUSES: tuple[Status, ...] = get_args(Status)
+GIVE_UP = -1
+"""The action of a policy at goals, dead ends and where giving up is best."""
+
+
+@dataclass(frozen=True)
+class PlannerInfo:
+    """A planner and what it guarantees.
+
+    Attributes:
+        optimal: Whether its values are optimal, up to the error that ε allows, under an admissible heuristic.
+    """
+
+    name: str
+    optimal: bool
+    description: str
+
+
+PLANNERS: dict[str, PlannerInfo] = {
+    info.name: info
+    for info in (
+        PlannerInfo("vi", True, "value iteration over all reachable states"),
+        PlannerInfo("lrtdp", True, "labelled real-time dynamic programming"),
+        PlannerInfo("ilao", True, "ILAO*: passes over the greedy policy's graph"),
+    )
+}
+
+
+@dataclass(frozen=True)
+class SearchLimits:
+    """When a search stops early; None for no limit.
+
+    Attributes:
+        seconds: Wall time of the call.
+        memory: Resident memory of the whole process, in bytes.
+        expansions: Expanded states of the call.
+        trials: Trials (lrtdp) or passes (ilao) of the call.
+    """
+
+    seconds: float | None = None
+    memory: int | None = None
+    expansions: int | None = None
+    trials: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("seconds", "memory", "expansions", "trials"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < 2**62:
+                raise ConfigError(f"the limit on {name} must be positive, not {value}")
+
+
+NO_LIMITS = SearchLimits()
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a call of `Solver.solve` came to.
+
+    Attributes:
+        value: The value of the state; only a bound, or a guess, if the search has not converged.
+        expanded: States expanded by the solver so far, in all its calls; likewise the other counts.
+        peak_memory: Largest resident memory of the process seen, in bytes.
+    """
+
+    status: Status
+    value: float
+    expanded: int
+    evaluated: int
+    backups: int
+    trials: int
+    seconds: float
+    peak_memory: int
+
+
+@dataclass(frozen=True)
+class QValues:
+    """The Q values of the applicable actions of a state.
+
+    Attributes:
+        status: "converged" if all successors of all actions were solved. Otherwise `values` is what the table holds
+            and none of it may be taken for a value.
+    """
+
+    actions: npt.NDArray[np.int32]
+    values: npt.NDArray[np.float64]
+    status: Status
+
+
+class Solver:
+    """A planner at work on a task. It keeps its table: solving for another state goes on from what is known.
+
+    States are numbers of the solver's own, from `initial` or `state`.
+    """
+
+    def __init__(
+        self,
+        task: GroundTask,
+        planner: str = "lrtdp",
+        heuristic: str = "lmcut",
+        *,
+        epsilon: float = 1e-4,
+        penalty: float = 500.0,
+        seed: int = 0,
+    ) -> None:
+        """Sets up a planner.
+
+        Args:
+            task: The ground task.
+            planner: One of `PLANNERS`.
+            heuristic: One of `HEURISTICS`.
+            epsilon: Largest residual of a solved state.
+            penalty: Cost of giving up, and of a dead end.
+            seed: Seed of the trials of lrtdp.
+
+        Raises:
+            ConfigError: If a name is unknown or a number out of range.
+        """
+        if planner not in PLANNERS:
+            raise ConfigError(f"unknown planner {planner!r}; expected one of {', '.join(PLANNERS)}")
+        if heuristic not in HEURISTICS:
+            raise ConfigError(f"unknown heuristic {heuristic!r}; expected one of {', '.join(HEURISTICS)}")
+        for name, number in (("epsilon", epsilon), ("dead-end penalty", penalty)):
+            if not (number > 0 and math.isfinite(number)):
+                raise ConfigError(f"the {name} must be positive and finite, not {number}")
+        if not 0 <= seed < 2**64:
+            raise ConfigError(f"the seed must be between 0 and 2^64 - 1, not {seed}")
+        self.task = task
+        self.planner = planner
+        self.heuristic = heuristic
+        self._native = _native.Solver(task.native, planner, heuristic, epsilon, penalty, seed)
+
+    @property
+    def initial(self) -> int:
+        """The initial state."""
+        return self._native.initial()
+
+    def state(self, propositions: npt.NDArray[np.int32]) -> int:
+        """The state in which exactly these propositions are true."""
+        return self._native.add(propositions)
+
+    def propositions(self, state: int) -> npt.NDArray[np.int32]:
+        """The true propositions of a state."""
+        return self._native.propositions(state)
+
+    def solve(self, state: int | None = None, limits: SearchLimits = NO_LIMITS) -> Solution:
+        """Searches until the greedy policy from a state (the initial one by default) is ε-consistent.
+
+        Raises:
+            KeyboardInterrupt: On Ctrl-C; the table stays usable.
+        """
+        root = self.initial if state is None else state
+        status = self._native.solve(
+            root, limits.seconds or 0, limits.memory or 0, limits.expansions or 0, limits.trials or 0
+        )
+        return self.solution(root, _status(status))
+
+    def solution(self, state: int, status: Status) -> Solution:
+        """The current figures."""
+        counts = self._native.statistics()
+        return Solution(
+            status,
+            self._native.value(state),
+            int(counts["expanded"]),
+            int(counts["evaluated"]),
+            int(counts["backups"]),
+            int(counts["trials"]),
+            counts["seconds"],
+            int(counts["peak_memory"]),
+        )
+
+    def is_solved(self, state: int) -> bool:
+        """Whether the greedy policy from the state is known to be ε-consistent."""
+        return self._native.is_solved(state)
+
+    def is_dead_end(self, state: int) -> bool:
+        """Whether the state is known to be a dead end."""
+        return self._native.is_dead(state)
+
+    def value(self, state: int) -> float:
+        """The value that the table holds."""
+        return self._native.value(state)
+
+    def greedy_action(self, state: int) -> int:
+        """The action of the greedy policy, or GIVE_UP."""
+        return self._native.greedy_action(state)
+
+    def policy_envelope(self, state: int) -> npt.NDArray[np.uint32]:
+        """The states that the greedy policy from a solved state can visit, that state first.
+
+        Raises:
+            ConfigError: If the state has not been solved.
+        """
+        if not self.is_solved(state):
+            raise ConfigError("the policy envelope of a state that has not been solved")
+        return self._native.envelope(state)
+
+    def q_values(self, state: int, limits: SearchLimits = NO_LIMITS) -> QValues:
+        """The Q values of all applicable actions; solves their successors first. Limits hold for each successor."""
+        actions, values, status = self._native.q_values(state, limits.seconds or 0, limits.expansions or 0)
+        return QValues(actions, values, _status(status))
+
+
+def _status(name: str) -> Status:
+    return STATUSES[STATUSES.index(name)]  # type: ignore[arg-type]
