@@ -221,4 +221,4 @@ class Solver:
 
 
 def _status(name: str) -> Status:
-    return STATUSES[STATUSES.index(name)]  # type: ignore[arg-type]
+    return STATUSES[STATUSES.index(name)]
