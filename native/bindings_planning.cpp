@@ -1,6 +1,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -80,6 +82,36 @@ bool poll_signals() {
   return PyErr_CheckSignals() != 0;
 }
 
+// Signals, and now and then the current figures of a search to a Python function.
+class ProgressPoll {
+ public:
+  ProgressPoll(Solver& solver, StateId state, const nb::object& callback)
+      : solver_(solver), state_(state), callback_(callback), last_(Clock::now()) {}
+
+  bool operator()() {
+    if (callback_.is_none() || Clock::now() - last_ < std::chrono::milliseconds(100)) return poll_signals();
+    last_ = Clock::now();
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) return true;
+    try {
+      const Statistics& statistics = solver_.statistics();
+      callback_(solver_.graph().value(state_), statistics.expanded, statistics.seconds, resident_memory());
+    } catch (nb::python_error& error) {
+      error.restore();
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Solver& solver_;
+  StateId state_;
+  const nb::object& callback_;
+  Clock::time_point last_;
+};
+
 }  // namespace
 
 void bind_planning(nb::module_& module) {
@@ -106,19 +138,47 @@ void bind_planning(nb::module_& module) {
       .def(
           "solve",
           [](PySolver& self, StateId state, double seconds, std::size_t memory, std::size_t expansions,
-             std::size_t trials) {
+             std::size_t trials, const nb::object& progress) {
             Status status{};
             {
               nb::gil_scoped_release release;
               status = self.locked(state, [&](Solver& solver) {
-                return solver.solve(state, {seconds, memory, expansions, trials}, poll_signals);
+                ProgressPoll poll(solver, state, progress);
+                return solver.solve(state, {seconds, memory, expansions, trials}, std::ref(poll));
               });
             }
             if (PyErr_Occurred() != nullptr) throw nb::python_error();
             return kStatusNames[static_cast<int>(status)];
           },
+          nb::sig("def solve(self, state: int, seconds: float = 0.0, memory: int = 0, expansions: int = 0, "
+                  "trials: int = 0, progress: collections.abc.Callable[[float, int, float, int], object] | None = None) "
+                  "-> str"),
           nb::arg("state"), nb::arg("seconds") = 0.0, nb::arg("memory") = 0, nb::arg("expansions") = 0,
-          nb::arg("trials") = 0, "Searches; returns the status. A limit of 0 is none; memory is in bytes.")
+          nb::arg("trials") = 0, nb::arg("progress") = nb::none(),
+          "Searches; returns the status. A limit of 0 is none; memory is in bytes. `progress` is called with value, "
+          "expanded states, seconds and memory a few times a second.")
+      .def(
+          "run_episodes",
+          [](PySolver& self, std::uint64_t seed, std::uint64_t first, std::size_t count, std::int64_t max_steps) {
+            std::vector<Episode> episodes;
+            {
+              nb::gil_scoped_release release;
+              self.locked(self.initial(), [&](Solver& solver) {
+                for (std::size_t i = 0; i < count && (episodes.empty() || episodes.back().ending != Ending::kInterrupted);
+                     ++i) {
+                  episodes.push_back(solver.run_episode(RandomStream(seed, first + i), max_steps, poll_signals));
+                }
+                return true;
+              });
+            }
+            if (PyErr_Occurred() != nullptr) throw nb::python_error();
+            return episodes_to_python(episodes);
+          },
+          nb::sig("def run_episodes(self, seed: int, first: int, count: int, max_steps: int) -> "
+                  "tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], "
+                  "numpy.typing.NDArray[numpy.int8]]"),
+          nb::arg("seed"), nb::arg("first"), nb::arg("count"), nb::arg("max_steps"),
+          "Steps, cost and ending of episodes under the greedy policy; giving up counts as a dead end.")
       .def(
           "is_solved",
           [](PySolver& self, StateId state) {

@@ -45,18 +45,6 @@ bool poll_signals() {
   return PyErr_CheckSignals() != 0;
 }
 
-nb::tuple episodes_to_python(const std::vector<Episode>& episodes) {
-  std::vector<std::int64_t> steps;
-  std::vector<double> costs;
-  std::vector<std::int8_t> endings;
-  for (const Episode& episode : episodes) {
-    steps.push_back(episode.steps);
-    costs.push_back(episode.cost);
-    endings.push_back(static_cast<std::int8_t>(episode.ending));
-  }
-  return nb::make_tuple(to_numpy(std::move(steps)), to_numpy(std::move(costs)), to_numpy(std::move(endings)));
-}
-
 }  // namespace
 
 void bind_simulation(nb::module_& module) {

@@ -102,6 +102,34 @@ Solver::QValues Solver::q_values(StateId state, const SearchLimits& limits, cons
   return result;
 }
 
+Episode Solver::run_episode(RandomStream random, std::int64_t max_steps, const Poll& poll) {
+  Sampler sampler(task_);
+  std::vector<Word> state = task_.initial_state();
+  Episode episode;
+  for (;; ++episode.steps) {
+    const StateId id = graph_.add(state.data());
+    if (graph_.is_goal(id)) {
+      episode.ending = Ending::kGoal;
+      return episode;
+    }
+    if (episode.steps == max_steps) {
+      episode.ending = Ending::kStepLimit;
+      return episode;
+    }
+    const ActionId action = greedy_action(id);
+    if (action < 0) {
+      episode.ending = Ending::kDeadEnd;
+      return episode;
+    }
+    if (episode.steps % 1024 == 1023 && poll()) {
+      episode.ending = Ending::kInterrupted;
+      return episode;
+    }
+    episode.cost += task_.cost(action);
+    sampler.step(state.data(), action, random);
+  }
+}
+
 std::unique_ptr<Solver> make_solver(const std::string& name, const Task& task, const SuccessorGenerator& generator,
                                     const SolverSettings& settings) {
   if (name == "vi") return std::make_unique<ValueIteration>(task, generator, settings);

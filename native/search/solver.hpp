@@ -49,6 +49,9 @@ class Solver {
   // The greedy action of a state; -1 at goals, dead ends and where giving up is best. Expands the state if need be.
   ActionId greedy_action(StateId state);
 
+  // Follows the greedy policy from the initial state in the task itself. Giving up counts as a dead end.
+  Episode run_episode(RandomStream random, std::int64_t max_steps, const Poll& poll);
+
   SearchGraph& graph() { return graph_; }
   const Statistics& statistics() const { return statistics_; }
 

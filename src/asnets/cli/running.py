@@ -159,6 +159,17 @@ def progress_bar(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
         yield lambda done, figures: bar.update(task, completed=done, figures=figures)
 
 
+@contextmanager
+def live_figures() -> Iterator[Callable[[str], None]]:
+    """One line on the terminal that is written over; nothing where standard error is not a terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda figures: None
+        return
+    with console.status("searching", spinner="line") as status:
+        yield status.update
+
+
 def print_json(value: dict[str, Any]) -> None:
     print(json.dumps(value, indent=2, allow_nan=False))
 

@@ -1,5 +1,5 @@
 """Running policies and judging them."""
 
-from asnets.evaluation.rollouts import EpisodeRecord, Simulation, Trace, TraceStep, simulate, trace
+from asnets.evaluation.rollouts import EpisodeRecord, Simulation, Trace, TraceStep, execute, simulate, trace
 
-__all__ = ["EpisodeRecord", "Simulation", "Trace", "TraceStep", "simulate", "trace"]
+__all__ = ["EpisodeRecord", "Simulation", "Trace", "TraceStep", "execute", "simulate", "trace"]

@@ -13,7 +13,9 @@ import numpy.typing as npt
 
 from asnets import _native
 from asnets.errors import ConfigError
+from asnets.evaluation.statistics import confidence_interval_95
 from asnets.grounding import GroundTask
+from asnets.planning import Solver
 
 Ending = Literal["goal", "dead_end", "step_limit"]
 ENDINGS: tuple[Ending, ...] = ("goal", "dead_end", "step_limit")
@@ -73,6 +75,11 @@ class Simulation:
         return float(self.costs[reached].mean()) if reached.any() else None
 
     @property
+    def ci95(self) -> float | None:
+        """Half the width of the 95% confidence interval of the mean cost; None for fewer than two goals."""
+        return confidence_interval_95(self.costs[self.endings == ENDINGS.index("goal")])
+
+    @property
     def steps_per_second(self) -> float:
         return float(self.steps.sum()) / self.seconds if self.seconds > 0 else 0.0
 
@@ -124,7 +131,8 @@ def simulate(
         threads: How many to use; None for as many as there are cores.
         progress: Called with (episodes done, steps done) now and then.
     """
-    _check(policy, max_steps, seed)
+    _check_policy(policy)
+    _check(max_steps, seed)
     if episodes < 1:
         raise ConfigError(f"the number of episodes must be at least 1, not {episodes}")
     if threads is not None and threads < 1:
@@ -149,9 +157,28 @@ def simulate(
     return Simulation(policy, seed, max_steps, steps, costs, endings, seconds)
 
 
+def execute(solver: Solver, *, runs: int = 30, max_steps: int = 1000, seed: int = 0) -> Simulation:
+    """Runs the greedy policy of a solver from the initial state; giving up counts as a dead end.
+
+    Args:
+        solver: A solver, usually one that has converged for the initial state.
+        runs: How many.
+        max_steps: Step limit of each. Larger than that of a learnt policy by default: some planners need many steps.
+        seed: Seed of all random choices.
+    """
+    policy = f"{solver.planner} with {solver.heuristic}"
+    _check(max_steps, seed)
+    if runs < 1:
+        raise ConfigError(f"the number of runs must be at least 1, not {runs}")
+    start = time.perf_counter()
+    steps, costs, endings = solver.run_episodes(seed, 0, runs, min(max_steps, _MAX_STEPS))
+    return Simulation(policy, seed, max_steps, steps, costs, endings, time.perf_counter() - start)
+
+
 def trace(task: GroundTask, *, policy: str = "random", episode: int = 0, max_steps: int = 300, seed: int = 0) -> Trace:
     """One run step by step: the very run that `simulate` does for the same seed and episode."""
-    _check(policy, max_steps, seed)
+    _check_policy(policy)
+    _check(max_steps, seed)
     limit = min(max_steps, _MAX_STEPS)
     states, actions, (steps, costs, endings) = _native.trace_random_episode(task.native, seed, episode, limit)
     record = EpisodeRecord(seed, episode, int(steps[0]), float(costs[0]), ENDINGS[int(endings[0])])
@@ -173,9 +200,12 @@ def _difference(first: npt.NDArray[np.int32], second: npt.NDArray[np.int32]) -> 
     return tuple(int(item) for item in np.setdiff1d(first, second, assume_unique=True))
 
 
-def _check(policy: str, max_steps: int, seed: int) -> None:
+def _check_policy(policy: str) -> None:
     if policy not in POLICIES:
         raise ConfigError(f"unknown policy {policy!r}; expected one of {', '.join(POLICIES)}")
+
+
+def _check(max_steps: int, seed: int) -> None:
     if max_steps < 0:
         raise ConfigError(f"the step limit must not be negative, not {max_steps}")
     if not 0 <= seed <= MAX_SEED:

@@ -1,6 +1,14 @@
 """Heuristics and planners: typed facades over the compiled core."""
 
-from asnets.planning.heuristics import HEURISTICS, HeuristicInfo, Landmarks, find_landmarks, make_heuristic
+from asnets.planning.heuristics import (
+    HEURISTICS,
+    HeuristicInfo,
+    Landmarks,
+    find_landmarks,
+    initial_landmarks,
+    initial_value,
+    make_heuristic,
+)
 from asnets.planning.solvers import GIVE_UP, PLANNERS, PlannerInfo, QValues, SearchLimits, Solution, Solver
 
 __all__ = [
@@ -15,5 +23,7 @@ __all__ = [
     "Solution",
     "Solver",
     "find_landmarks",
+    "initial_landmarks",
+    "initial_value",
     "make_heuristic",
 ]

@@ -84,3 +84,15 @@ def find_landmarks(states: _native.States, state: int) -> Landmarks:
     """The landmarks of a state."""
     value, cuts, costs = _native.find_landmarks(states, state)
     return Landmarks(value, tuple(map(tuple, cuts)), tuple(costs))
+
+
+def initial_value(task: GroundTask, name: str) -> float:
+    """The value of a heuristic at the initial state, including the time to set it up."""
+    states = _native.States(task.native)
+    return float(make_heuristic(task, name).evaluate(states, np.array([states.initial()], np.uint32))[0])
+
+
+def initial_landmarks(task: GroundTask) -> Landmarks:
+    """The landmarks of the initial state."""
+    states = _native.States(task.native)
+    return find_landmarks(states, states.initial())

@@ -6,6 +6,7 @@ All solve the SSP with a fixed penalty for giving up, which dead ends cost as we
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -19,6 +20,7 @@ from asnets.planning.heuristics import HEURISTICS
 
 Status = Literal["converged", "time", "memory", "expansions", "trials", "interrupted"]
 STATUSES: tuple[Status, ...] = get_args(Status)
+Progress = Callable[[float, int, float, int], object]
 GIVE_UP = -1
 """The action of a policy at goals, dead ends and where giving up is best."""
 
@@ -162,17 +164,34 @@ class Solver:
         """The true propositions of a state."""
         return self._native.propositions(state)
 
-    def solve(self, state: int | None = None, limits: SearchLimits = NO_LIMITS) -> Solution:
-        """Searches until the greedy policy from a state (the initial one by default) is ε-consistent.
+    def solve(
+        self, state: int | None = None, limits: SearchLimits = NO_LIMITS, progress: Progress | None = None
+    ) -> Solution:
+        """Searches until the greedy policy from a state is ε-consistent.
+
+        Args:
+            state: The state; the initial one by default.
+            limits: When to stop early.
+            progress: Called a few times a second with the value of the state, the number of expanded states, the
+                seconds spent and the memory of the process in bytes.
 
         Raises:
             KeyboardInterrupt: On Ctrl-C; the table stays usable.
         """
         root = self.initial if state is None else state
         status = self._native.solve(
-            root, limits.seconds or 0, limits.memory or 0, limits.expansions or 0, limits.trials or 0
+            root, limits.seconds or 0, limits.memory or 0, limits.expansions or 0, limits.trials or 0, progress
         )
         return self.solution(root, _status(status))
+
+    def run_episodes(
+        self, seed: int, first: int, count: int, max_steps: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int8]]:
+        """Steps, cost and ending (0 goal, 1 gave up, 2 step limit) of episodes under the greedy policy.
+
+        Episodes are numbered from `first`; with the seed, the number names the random stream.
+        """
+        return self._native.run_episodes(seed, first, count, max_steps)
 
     def solution(self, state: int, status: Status) -> Solution:
         """The current figures."""

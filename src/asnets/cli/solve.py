@@ -1,0 +1,135 @@
+"""`asnets solve`."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from asnets.cli.running import (
+    CostsOption,
+    DomainArgument,
+    JsonOption,
+    MaxActionsOption,
+    OutputConsole,
+    ProblemArgument,
+    SeedOption,
+    live_figures,
+    load,
+    print_json,
+    require,
+)
+from asnets.evaluation import Simulation, execute
+from asnets.grounding import DEFAULT_LIMITS, GroundTask
+from asnets.planning import HEURISTICS, PLANNERS, SearchLimits, Solution, Solver
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
+_PLANNER_HELP = "One of: " + "; ".join(f"{info.name} ({info.description})" for info in PLANNERS.values()) + "."
+_HEURISTIC_HELP = (
+    "One of: "
+    + "; ".join(f"{info.name} ({info.description}{', admissible' * info.admissible})" for info in HEURISTICS.values())
+    + "."
+)
+
+
+def solve(
+    domain: DomainArgument,
+    problem: ProblemArgument = None,
+    planner: Annotated[str, typer.Option("--planner", metavar="|".join(PLANNERS), help=_PLANNER_HELP)] = "lrtdp",
+    heuristic: Annotated[
+        str, typer.Option("--heuristic", metavar="|".join(HEURISTICS), help=_HEURISTIC_HELP)
+    ] = "lmcut",
+    epsilon: Annotated[float, typer.Option("--epsilon", help="Largest residual of a solved state.")] = 1e-4,
+    penalty: Annotated[
+        float, typer.Option("--dead-end-penalty", help="Cost of a dead end, and of giving up anywhere.")
+    ] = 500.0,
+    time_limit: Annotated[float | None, typer.Option("--time-limit", metavar="SECONDS", help="Of the search.")] = None,
+    memory_limit: Annotated[
+        str | None, typer.Option("--memory-limit", metavar="SIZE", help="Of the process, e.g. 500MB or 10GiB.")
+    ] = None,
+    seed: SeedOption = 0,
+    runs: Annotated[int, typer.Option("--runs", min=1, help="Runs of the policy that is found.")] = 30,
+    max_steps: Annotated[int, typer.Option("--max-steps", min=1, help="Step limit of a run.")] = 1000,
+    costs: CostsOption = "unit",
+    max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
+    json: JsonOption = False,
+) -> None:
+    """Search for an optimal policy, then run it.
+
+    A search that reaches a limit reports that as its status, with the value it had; its policy is not run.
+    """
+    limits = SearchLimits(seconds=time_limit, memory=None if memory_limit is None else parse_size(memory_limit))
+    task = load(domain, problem, costs, max_actions).task
+    solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed)
+    with live_figures() as show:
+        solution = solver.solve(
+            limits=limits,
+            progress=lambda value, expanded, seconds, memory: show(
+                f"{planner} with {heuristic}: V(s0) {value:.4f}, {expanded:,} expanded "
+                f"({expanded / max(seconds, 1e-9):,.0f} a second), {memory / 1e6:,.0f} MB, {seconds:.0f} s"
+            ),
+        )
+    evaluation = execute(solver, runs=runs, max_steps=max_steps, seed=seed) if solution.status == "converged" else None
+    if json:
+        print_json(_as_json(task, solver, solution, evaluation, seed))
+    else:
+        _show(task, solver, solution, evaluation)
+
+
+def parse_size(text: str) -> int:
+    """A size such as 500MB or 10GiB, in bytes."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?i?)b?", text.strip().lower())
+    require(match is not None and match[2] in _UNITS, f"cannot read {text!r} as a size; expected e.g. 500MB or 10GiB")
+    assert match is not None
+    return int(float(match[1]) * _UNITS[match[2]])
+
+
+def _as_json(
+    task: GroundTask, solver: Solver, solution: Solution, evaluation: Simulation | None, seed: int
+) -> dict[str, object]:
+    return {
+        "domain": task.domain,
+        "problem": task.problem,
+        "planner": solver.planner,
+        "heuristic": solver.heuristic,
+        "status": solution.status,
+        "value": solution.value,
+        "expanded": solution.expanded,
+        "evaluated": solution.evaluated,
+        "backups": solution.backups,
+        "trials": solution.trials,
+        "seconds": solution.seconds,
+        "peak_memory_mb": solution.peak_memory / 1e6,
+        "costs": task.cost_mode,
+        "seed": seed,
+        "evaluation": None
+        if evaluation is None
+        else {
+            "runs": evaluation.episodes,
+            "goals": evaluation.count("goal"),
+            "dead_ends": evaluation.count("dead_end"),
+            "step_limits": evaluation.count("step_limit"),
+            "mean_cost": evaluation.mean_cost,
+            "ci95": evaluation.ci95,
+            "max_steps": evaluation.max_steps,
+        },
+    }
+
+
+def _show(task: GroundTask, solver: Solver, solution: Solution, evaluation: Simulation | None) -> None:
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_row("problem", f"{task.problem} of {task.domain}")
+    table.add_row("planner", f"{solver.planner} with {solver.heuristic}")
+    status = "converged" if solution.status == "converged" else f"stopped by the limit on {solution.status}"
+    table.add_row("status", status)
+    table.add_row("value", f"{solution.value:.4f}" + ("" if evaluation else " (not final)"))
+    table.add_row("states", f"{solution.expanded:,} expanded, {solution.evaluated:,} evaluated")
+    table.add_row("effort", f"{solution.backups:,} backups, {solution.trials:,} trials or passes")
+    table.add_row("time", f"{solution.seconds:.2f} s, {solution.peak_memory / 1e6:,.0f} MB")
+    if evaluation is not None:
+        mean, interval = evaluation.mean_cost, evaluation.ci95
+        shown = "" if mean is None else f", mean cost {mean:.2f}" + ("" if interval is None else f" ± {interval:.2f}")
+        table.add_row("runs", f"{evaluation.count('goal')} of {evaluation.episodes} reach the goal{shown}")
+    OutputConsole().print(table, highlight=False, markup=False)

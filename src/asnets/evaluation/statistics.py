@@ -1,0 +1,16 @@
+"""Figures with their uncertainty."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import stdtrit
+
+
+def confidence_interval_95(values: npt.NDArray[np.float64]) -> float | None:
+    """Half the width of the 95% confidence interval of the mean (Student's t); None for fewer than two values."""
+    if len(values) < 2:
+        return None
+    return float(stdtrit(len(values) - 1, 0.975) * values.std(ddof=1) / math.sqrt(len(values)))
