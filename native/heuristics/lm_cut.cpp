@@ -22,8 +22,9 @@ LandmarkCut<Cost>::LandmarkCut(const Task& task) : relaxed_(task, OperatorForm::
   }
   supporter_.resize(relaxed_.num_operators());
   supporter_cost_.resize(relaxed_.num_operators());
-  goal_zone_.assign(relaxed_.num_facts(), 0);
-  before_.assign(relaxed_.num_facts(), 0);
+  for (auto* marks : {&true_, &goal_zone_, &before_, &cut_off_, &seen_}) marks->assign(relaxed_.num_facts(), 0);
+  enters_goal_zone_.assign(relaxed_.num_operators(), 0);
+  came_from_.resize(relaxed_.num_facts());
 }
 
 template <typename Cost>
@@ -42,7 +43,11 @@ bool LandmarkCut<Cost>::explore(const Word* state) {
   fact_cost_.assign(relaxed_.num_facts(), kUnreached<Cost>);
   std::fill(supporter_.begin(), supporter_.end(), -1);
   queue_.clear();
-  relaxed_.for_each_true(state, [&](FactId fact) { reach(fact, 0); });
+  ++state_mark_;
+  relaxed_.for_each_true(state, [&](FactId fact) {
+    true_[static_cast<std::size_t>(fact)] = state_mark_;
+    reach(fact, 0);
+  });
   while (!queue_.empty()) {
     const auto [cost, fact] = queue_.pop();
     if (cost > fact_cost_[static_cast<std::size_t>(fact)]) continue;
@@ -97,9 +102,11 @@ inline void LandmarkCut<Cost>::update_supporter(OperatorId op) {
   supporter_cost_[index] = best_cost;
 }
 
-// The facts from which supporters lead to the goal at no cost.
 template <typename Cost>
-void LandmarkCut<Cost>::mark_goal_zone() {
+void LandmarkCut<Cost>::find_cut() {
+  ++round_;
+  cut_.clear();
+  // The goal zone: facts from which supporters lead to the goal at no cost. All operators into it are candidates.
   stack_.assign(1, relaxed_.goal());
   goal_zone_[static_cast<std::size_t>(relaxed_.goal())] = round_;
   while (!stack_.empty()) {
@@ -107,44 +114,61 @@ void LandmarkCut<Cost>::mark_goal_zone() {
     stack_.pop_back();
     for (const OperatorId op : relaxed_.effect_of(fact)) {
       const auto index = static_cast<std::size_t>(op);
-      const FactId supporter = supporter_[index];
-      if (cost_[index] > kNothing || supporter < 0 || goal_zone_[static_cast<std::size_t>(supporter)] == round_) continue;
-      goal_zone_[static_cast<std::size_t>(supporter)] = round_;
-      stack_.push_back(supporter);
+      if (supporter_[index] < 0 || enters_goal_zone_[index] == round_) continue;
+      enters_goal_zone_[index] = round_;
+      const auto supporter = static_cast<std::size_t>(supporter_[index]);
+      if (cost_[index] > kNothing) {
+        cut_.push_back(op);
+      } else if (goal_zone_[supporter] != round_) {
+        goal_zone_[supporter] = round_;
+        stack_.push_back(supporter_[index]);
+      }
     }
   }
+  std::erase_if(cut_, [&](OperatorId op) {
+    const FactId supporter = supporter_[static_cast<std::size_t>(op)];
+    return goal_zone_[static_cast<std::size_t>(supporter)] == round_ || !reaches_from_state(supporter);
+  });
 }
 
+// Whether a fact outside the goal zone can be reached through supporters without entering the zone.
 template <typename Cost>
-void LandmarkCut<Cost>::find_cut(const Word* state) {
-  ++round_;
-  cut_.clear();
-  mark_goal_zone();
-  stack_.clear();
-  relaxed_.for_each_true(state, [&](FactId fact) {
-    before_[static_cast<std::size_t>(fact)] = round_;
-    stack_.push_back(fact);
-  });
+bool LandmarkCut<Cost>::reaches_from_state(FactId root) {
+  if (before_[static_cast<std::size_t>(root)] == round_) return true;
+  if (cut_off_[static_cast<std::size_t>(root)] == round_) return false;
+  ++query_;
+  visited_.clear();
+  stack_.assign(1, root);
+  seen_[static_cast<std::size_t>(root)] = query_;
+  came_from_[static_cast<std::size_t>(root)] = -1;
   while (!stack_.empty()) {
     const FactId fact = stack_.back();
     stack_.pop_back();
-    for (const OperatorId op : relaxed_.precondition_of(fact)) {
-      if (supporter_[static_cast<std::size_t>(op)] != fact) continue;
-      const auto effects = relaxed_.effects(op);
-      const bool crosses = std::any_of(effects.begin(), effects.end(), [&](FactId effect) {
-        return goal_zone_[static_cast<std::size_t>(effect)] == round_;
-      });
-      if (crosses) {
-        cut_.push_back(op);
-        continue;
+    visited_.push_back(fact);
+    if (true_[static_cast<std::size_t>(fact)] == state_mark_ || before_[static_cast<std::size_t>(fact)] == round_) {
+      for (FactId f = fact; f >= 0; f = came_from_[static_cast<std::size_t>(f)]) {
+        before_[static_cast<std::size_t>(f)] = round_;
       }
-      for (const FactId effect : effects) {
-        if (before_[static_cast<std::size_t>(effect)] == round_) continue;
-        before_[static_cast<std::size_t>(effect)] = round_;
-        stack_.push_back(effect);
+      return true;
+    }
+    // The cheapest supporter goes on top of the stack: following these mostly leads straight to the state.
+    const std::size_t bottom = stack_.size();
+    for (const OperatorId op : relaxed_.effect_of(fact)) {
+      const auto index = static_cast<std::size_t>(op);
+      if (supporter_[index] < 0 || enters_goal_zone_[index] == round_) continue;
+      const auto supporter = static_cast<std::size_t>(supporter_[index]);
+      if (seen_[supporter] == query_ || cut_off_[supporter] == round_ || goal_zone_[supporter] == round_) continue;
+      seen_[supporter] = query_;
+      came_from_[supporter] = fact;
+      stack_.push_back(supporter_[index]);
+      if (stack_.size() > bottom + 1 && fact_cost_[static_cast<std::size_t>(stack_[stack_.size() - 2])] <
+                                            fact_cost_[supporter]) {
+        std::swap(stack_[stack_.size() - 2], stack_.back());
       }
     }
   }
+  for (const FactId fact : visited_) cut_off_[static_cast<std::size_t>(fact)] = round_;
+  return false;
 }
 
 template class LandmarkCut<std::int32_t>;

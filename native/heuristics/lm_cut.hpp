@@ -10,6 +10,8 @@
 // shared over its parts; [roger2014optimal] discusses these and the tighter context splitting, which we do not use).
 // Infinite exactly where the relaxed goal is unreachable. At least h_max where no cost is shared.
 // How it differs from the original: cuts are handed to a callback, so that value and landmarks come from one routine.
+// Instead of walking forward through all that is reachable, only the supporters of operators that enter the goal zone are
+// looked at, backwards until a fact of the state is met; the cuts are the same.
 #pragma once
 
 #include <type_traits>
@@ -31,7 +33,7 @@ class LandmarkCut {
   bool for_each_cut(const Word* state, Visit&& visit) {
     if (!explore(state)) return false;
     while (fact_cost_[static_cast<std::size_t>(relaxed_.goal())] > kNothing) {
-      find_cut(state);
+      find_cut();
       Cost least = cost_[static_cast<std::size_t>(cut_[0])];
       for (const OperatorId op : cut_) least = std::min(least, cost_[static_cast<std::size_t>(op)]);
       visit(cut_, least);
@@ -50,8 +52,8 @@ class LandmarkCut {
 
   bool explore(const Word* state);
   void explore_again();
-  void find_cut(const Word* state);
-  void mark_goal_zone();
+  void find_cut();
+  bool reaches_from_state(FactId fact);
   void reach(FactId fact, Cost cost);
   void update_supporter(OperatorId op);
 
@@ -65,10 +67,19 @@ class LandmarkCut {
   std::vector<FactId> supporter_;
   std::vector<Cost> supporter_cost_;
   std::vector<Cost> fact_cost_;
-  std::vector<std::uint32_t> goal_zone_;  // Marks of the current round.
-  std::vector<std::uint32_t> before_;
+  // Marks that hold if they are those of the current state, round (cut) or query.
+  std::vector<std::uint32_t> true_;
+  std::vector<std::uint32_t> goal_zone_;
+  std::vector<std::uint32_t> enters_goal_zone_;  // Of operators.
+  std::vector<std::uint32_t> before_;            // Facts that can be reached without entering the goal zone.
+  std::vector<std::uint32_t> cut_off_;           // Facts that cannot.
+  std::vector<std::uint32_t> seen_;
+  std::uint32_t state_mark_ = 0;
   std::uint32_t round_ = 0;
+  std::uint32_t query_ = 0;
   std::vector<FactId> stack_;
+  std::vector<FactId> visited_;
+  std::vector<FactId> came_from_;  // For each fact seen in a query, the one that it leads to.
   std::vector<OperatorId> cut_;
 };
 

@@ -29,8 +29,8 @@ void Lrtdp::run_trial(StateId state, Budget& budget) {
     budget.tick();
     trial_.push_back(state);
     ensure_expanded(state);
-    const SearchGraph::Backup backup = update(state).first;
-    if (backup.action < 0) return;  // Nothing is better than giving up.
+    const auto [backup, residual] = update(state);
+    if (backup.action < 0 || residual <= epsilon_) return;
     state = sample(backup);
     if (trial_.size() == next_trap_check) {
       next_trap_check *= 2;

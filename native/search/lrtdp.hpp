@@ -4,7 +4,9 @@
 // graph is ε-consistent are labelled solved, from the end of the trial backwards, and later trials stop there.
 // What it guarantees: with an admissible heuristic, the value of a solved state is optimal up to the error that residuals
 // of ε allow.
-// How it differs: dead ends and the penalty are those of SearchGraph; a check that meets a new state expands it and fails
+// How it differs: a trial also stops at a state whose value its backup does not move by more than ε: what is wrong below
+// it is found and mended by the check. Trials then do not wander through regions that are settled but not yet labelled,
+// which expands far fewer states where many actions lead nowhere new. Dead ends and the penalty are those of SearchGraph; a check that meets a new state expands it and fails
 // if its value moves, so that dead ends found in a check are backed up into their parents. Long trials look for traps
 // (closed sets of states without a goal, which the heuristic does not see) instead of counting up to the penalty.
 #pragma once
