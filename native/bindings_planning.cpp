@@ -41,8 +41,9 @@ constexpr const char* kStatusNames[] = {"converged", "time", "memory", "expansio
 class PySolver {
  public:
   PySolver(const PyTask& task, const std::string& planner, const std::string& heuristic, double epsilon, double penalty,
-           std::uint64_t seed)
-      : task_(task), solver_(make_solver(planner, task.task, task.generator, {heuristic, epsilon, penalty, seed})) {}
+           std::uint64_t seed, std::size_t depth)
+      : task_(task),
+        solver_(make_solver(planner, task.task, task.generator, {heuristic, epsilon, penalty, seed, depth})) {}
 
   StateId initial() {
     const std::lock_guard lock(mutex_);
@@ -130,9 +131,10 @@ void bind_planning(nb::module_& module) {
           nb::arg("states"), nb::arg("ids"), "The values of states; infinite at recognised dead ends.");
 
   nb::class_<PySolver>(module, "Solver", "A planner with its table of values; states are numbered by the solver.")
-      .def(nb::init<const PyTask&, const std::string&, const std::string&, double, double, std::uint64_t>(),
+      .def(nb::init<const PyTask&, const std::string&, const std::string&, double, double, std::uint64_t,
+                    std::size_t>(),
            nb::arg("task"), nb::arg("planner"), nb::arg("heuristic"), nb::arg("epsilon"), nb::arg("penalty"),
-           nb::arg("seed"), nb::keep_alive<1, 2>())
+           nb::arg("seed"), nb::arg("depth"), nb::keep_alive<1, 2>())
       .def("initial", &PySolver::initial, "The initial state.")
       .def("add", &PySolver::add, nb::arg("propositions"), "The state in which exactly these are true.")
       .def(

@@ -214,10 +214,7 @@ SearchGraph::Backup SearchGraph::evaluate(StateId state) {
   ++statistics_.backups;
   Backup best{penalty_};
   Choices all = choices(state);
-  for (Choice choice; all.next(choice);) {
-    const double q = q_value(choice);
-    if (q < best.value) best = {q, choice.action, choice.distribution, choice.successors};
-  }
+  for (Choice choice; all.next(choice);) best.improve(q_value(choice), choice);
   return best;
 }
 

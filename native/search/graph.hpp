@@ -44,7 +44,12 @@ class SearchGraph {
     const StateId* successors;
 
     std::size_t size() const { return distribution->probabilities.size(); }
+    // Names the choice for `choice_at`.
+    const std::uint32_t* entry() const { return successors - 2; }
   };
+  Choice choice_at(const std::uint32_t* entry) const {
+    return {static_cast<ActionId>(entry[0]), &distributions_[entry[1]], entry + 2};
+  }
   // The choices of a state, one after the other.
   class Choices {
    public:
@@ -52,9 +57,7 @@ class SearchGraph {
     bool next(Choice& choice) {
       if (left_ == 0) return false;
       --left_;
-      choice.action = static_cast<ActionId>(next_[0]);
-      choice.distribution = &graph_->distributions_[next_[1]];
-      choice.successors = next_ + 2;
+      choice = graph_->choice_at(next_);
       next_ += 2 + choice.size();
       return true;
     }
@@ -71,6 +74,9 @@ class SearchGraph {
     const StateId* successors = nullptr;
 
     std::size_t size() const { return distribution == nullptr ? 0 : distribution->probabilities.size(); }
+    void improve(double q, const Choice& choice) {
+      if (q < value) *this = {q, choice.action, choice.distribution, choice.successors};
+    }
   };
 
   StateId add(const Word* state);
@@ -111,6 +117,7 @@ class SearchGraph {
   static constexpr std::uint8_t kSolved = 4;   // For the use of algorithms, as are the following.
   static constexpr std::uint8_t kOpen = 8;
   static constexpr std::uint8_t kVisited = 16;
+  static constexpr std::uint8_t kBorder = 32;
 
  private:
   // An unguarded action with few joint outcomes, multiplied out once.

@@ -1,6 +1,7 @@
 #include "search/ilao_star.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace asnets {
 
@@ -15,8 +16,9 @@ void IlaoStar::search(StateId root, Budget& budget) {
   std::size_t next_trap_check = kFirstTrapCheck;
   for (;;) {
     budget.start_trial();
-    const Pass pass = run_pass(root, budget);
-    if (pass.expanded == 0 && !pass.changed && pass.residual <= epsilon_) break;
+    Pass pass = run_pass(root, budget);
+    pass.changed |= after_pass(budget);
+    if (pass.expanded == 0 && !pass.changed && pass.residual <= epsilon_ && accept(budget)) break;
     idle_passes = pass.expanded == 0 ? idle_passes + 1 : 0;
     if (idle_passes == next_trap_check) {
       next_trap_check *= 2;
@@ -36,10 +38,11 @@ IlaoStar::Pass IlaoStar::run_pass(StateId root, Budget& budget) {
     if (!graph_.is_expanded(state)) {
       // A new state is backed up but not followed in this pass.
       graph_.expand(state);
+      on_expanded(state);
       ++pass.expanded;
       stack_.push_back({state, 0, {0}});
     } else {
-      stack_.push_back({state, 0, graph_.evaluate(state)});
+      stack_.push_back({state, 0, best_choice(state)});
     }
   };
   const auto forget = [&] {
@@ -56,8 +59,11 @@ IlaoStar::Pass IlaoStar::run_pass(StateId root, Budget& budget) {
         continue;
       }
       if (!graph_.is_dead(frame.state)) {
-        const auto [backup, residual] = update(frame.state);
-        pass.residual = std::max(pass.residual, residual);
+        const SearchGraph::Backup backup = best_choice(frame.state);
+        const double before = graph_.value(frame.state);
+        graph_.set_value(frame.state, backup.value);
+        if (backup.value != before) on_changed(frame.state, before, backup.value);
+        pass.residual = std::max(pass.residual, std::abs(backup.value - before));
         pass.changed |= backup.successors != frame.greedy.successors;
       }
       order_.push_back(frame.state);
@@ -78,7 +84,7 @@ void IlaoStar::close_traps() {
     changed = false;
     for (const StateId state : order_) {
       if (reaches[state] || graph_.is_dead(state)) continue;
-      const SearchGraph::Backup backup = graph_.evaluate(state);
+      const SearchGraph::Backup backup = best_choice(state);
       for (std::size_t i = 0; i < backup.size() && !reaches[state]; ++i) {
         const StateId successor = backup.successors[i];
         reaches[state] = reaches[successor] || (is_solved(successor) && !graph_.is_dead(successor));

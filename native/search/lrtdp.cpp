@@ -10,8 +10,8 @@ constexpr std::size_t kFirstTrapCheck = 256;
 
 }  // namespace
 
-void Lrtdp::search(StateId root, Budget& budget) {
-  while (!is_solved(root)) {
+void Lrtdp::label(StateId root, Budget& budget) {
+  while (!is_settled(root)) {
     budget.start_trial();
     run_trial(root, budget);
     while (!trial_.empty()) {
@@ -25,7 +25,7 @@ void Lrtdp::search(StateId root, Budget& budget) {
 void Lrtdp::run_trial(StateId state, Budget& budget) {
   trial_.clear();
   std::size_t next_trap_check = kFirstTrapCheck;
-  while (!is_solved(state)) {
+  while (!is_settled(state)) {
     budget.tick();
     trial_.push_back(state);
     ensure_expanded(state);
@@ -34,13 +34,13 @@ void Lrtdp::run_trial(StateId state, Budget& budget) {
     state = sample(backup);
     if (trial_.size() == next_trap_check) {
       next_trap_check *= 2;
-      if (!is_solved(state) && graph_.close_trap(state, trial_.size())) return;
+      if (!is_settled(state) && graph_.close_trap(state, trial_.size())) return;
     }
   }
 }
 
 bool Lrtdp::check_solved(StateId root, Budget& budget) {
-  if (is_solved(root)) return true;
+  if (is_settled(root)) return true;
   bool consistent = true;
   open_.assign(1, root);
   closed_.clear();
@@ -55,15 +55,18 @@ bool Lrtdp::check_solved(StateId root, Budget& budget) {
       const StateId state = open_.back();
       open_.pop_back();
       closed_.push_back(state);
+      // Expanding a state may show that it is a dead end and raise its value: that must fail the check as well, since
+      // its parents were found consistent with the value before.
+      const double before = graph_.value(state);
       ensure_expanded(state);
       const SearchGraph::Backup backup = graph_.evaluate(state);
-      if (std::abs(backup.value - graph_.value(state)) > epsilon_) {
+      if (std::abs(backup.value - before) > epsilon_) {
         consistent = false;
         continue;
       }
       for (std::size_t i = 0; i < backup.size(); ++i) {
         const StateId successor = backup.successors[i];
-        if (is_solved(successor) || graph_.is_marked(successor, SearchGraph::kOpen)) continue;
+        if (is_settled(successor) || graph_.is_marked(successor, SearchGraph::kOpen)) continue;
         graph_.mark(successor, SearchGraph::kOpen);
         open_.push_back(successor);
       }

@@ -17,14 +17,17 @@
 
 namespace asnets {
 
-class Lrtdp final : public Solver {
+class Lrtdp : public Solver {
  public:
   using Solver::Solver;
 
  protected:
-  void search(StateId state, Budget& budget) override;
+  void search(StateId state, Budget& budget) override { label(state, budget); }
+  // Runs trials until the state is solved. States marked kBorder count as solved.
+  void label(StateId state, Budget& budget);
 
  private:
+  bool is_settled(StateId state) const { return is_solved(state) || graph_.is_marked(state, SearchGraph::kBorder); }
   void run_trial(StateId state, Budget& budget);
   bool check_solved(StateId state, Budget& budget);
 

@@ -5,8 +5,10 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "search/cg_ilao_star.hpp"
 #include "search/ilao_star.hpp"
 #include "search/lrtdp.hpp"
+#include "search/ssipp.hpp"
 #include "search/value_iteration.hpp"
 
 namespace asnets {
@@ -116,7 +118,7 @@ Episode Solver::run_episode(RandomStream random, std::int64_t max_steps, const P
       episode.ending = Ending::kStepLimit;
       return episode;
     }
-    const ActionId action = greedy_action(id);
+    const ActionId action = policy_action(id);
     if (action < 0) {
       episode.ending = Ending::kDeadEnd;
       return episode;
@@ -135,6 +137,8 @@ std::unique_ptr<Solver> make_solver(const std::string& name, const Task& task, c
   if (name == "vi") return std::make_unique<ValueIteration>(task, generator, settings);
   if (name == "lrtdp") return std::make_unique<Lrtdp>(task, generator, settings);
   if (name == "ilao") return std::make_unique<IlaoStar>(task, generator, settings);
+  if (name == "cgilao") return std::make_unique<CgIlaoStar>(task, generator, settings);
+  if (name == "ssipp") return std::make_unique<Ssipp>(task, generator, settings);
   throw std::invalid_argument("unknown planner: " + name);
 }
 

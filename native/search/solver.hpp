@@ -21,6 +21,7 @@ struct SolverSettings {
   double epsilon = 1e-4;
   double penalty = 500;
   std::uint64_t seed = 0;
+  std::size_t depth = 3;  // Of short-sighted SSPs.
 };
 
 class Solver {
@@ -48,8 +49,10 @@ class Solver {
   QValues q_values(StateId state, const SearchLimits& limits, const Poll& poll);
   // The greedy action of a state; -1 at goals, dead ends and where giving up is best. Expands the state if need be.
   ActionId greedy_action(StateId state);
+  // The action that execution takes: the greedy one, unless the planner replans.
+  virtual ActionId policy_action(StateId state) { return greedy_action(state); }
 
-  // Follows the greedy policy from the initial state in the task itself. Giving up counts as a dead end.
+  // Follows the policy from the initial state in the task itself. Giving up counts as a dead end.
   Episode run_episode(RandomStream random, std::int64_t max_steps, const Poll& poll);
 
   SearchGraph& graph() { return graph_; }
@@ -74,7 +77,7 @@ class Solver {
   RandomStream random_;
 };
 
-// "vi", "lrtdp" or "ilao"; throws std::invalid_argument for others.
+// "vi", "lrtdp", "ilao", "cgilao" or "ssipp"; throws std::invalid_argument for others.
 std::unique_ptr<Solver> make_solver(const std::string& name, const Task& task, const SuccessorGenerator& generator,
                                     const SolverSettings& settings);
 

@@ -41,6 +41,9 @@ def solve(
     heuristic: Annotated[
         str, typer.Option("--heuristic", metavar="|".join(HEURISTICS), help=_HEURISTIC_HELP)
     ] = "lmcut",
+    depth: Annotated[
+        int | None, typer.Option("--depth", min=1, help="Depth of the short-sighted SSPs of ssipp (3 if left out).")
+    ] = None,
     epsilon: Annotated[float, typer.Option("--epsilon", help="Largest residual of a solved state.")] = 1e-4,
     penalty: Annotated[
         float, typer.Option("--dead-end-penalty", help="Cost of a dead end, and of giving up anywhere.")
@@ -62,7 +65,7 @@ def solve(
     """
     limits = SearchLimits(seconds=time_limit, memory=None if memory_limit is None else parse_size(memory_limit))
     task = load(domain, problem, costs, max_actions).task
-    solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed)
+    solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth)
     with live_figures() as show:
         solution = solver.solve(
             limits=limits,

@@ -44,6 +44,8 @@ PLANNERS: dict[str, PlannerInfo] = {
         PlannerInfo("vi", True, "value iteration over all reachable states"),
         PlannerInfo("lrtdp", True, "labelled real-time dynamic programming"),
         PlannerInfo("ilao", True, "ILAO*: passes over the greedy policy's graph"),
+        PlannerInfo("cgilao", True, "CG-iLAO*: ILAO* that looks only at actions that matter"),
+        PlannerInfo("ssipp", False, "SSiPP: replanning with short-sighted SSPs"),
     )
 }
 
@@ -56,7 +58,7 @@ class SearchLimits:
         seconds: Wall time of the call.
         memory: Resident memory of the whole process, in bytes.
         expansions: Expanded states of the call.
-        trials: Trials (lrtdp) or passes (ilao) of the call.
+        trials: Trials (lrtdp, ssipp) or passes (ilao) of the call.
     """
 
     seconds: float | None = None
@@ -123,6 +125,7 @@ class Solver:
         epsilon: float = 1e-4,
         penalty: float = 500.0,
         seed: int = 0,
+        depth: int | None = None,
     ) -> None:
         """Sets up a planner.
 
@@ -132,7 +135,8 @@ class Solver:
             heuristic: One of `HEURISTICS`.
             epsilon: Largest residual of a solved state.
             penalty: Cost of giving up, and of a dead end.
-            seed: Seed of the trials of lrtdp.
+            seed: Seed of the trials of lrtdp and the trajectories of ssipp.
+            depth: Depth of the short-sighted SSPs of ssipp, 3 by default; no other planner takes it.
 
         Raises:
             ConfigError: If a name is unknown or a number out of range.
@@ -146,10 +150,14 @@ class Solver:
                 raise ConfigError(f"the {name} must be positive and finite, not {number}")
         if not 0 <= seed < 2**64:
             raise ConfigError(f"the seed must be between 0 and 2^64 - 1, not {seed}")
+        if depth is not None and planner != "ssipp":
+            raise ConfigError(f"the planner {planner!r} takes no depth; only ssipp does")
+        if depth is not None and not 1 <= depth < 2**31:
+            raise ConfigError(f"the depth must be at least 1, not {depth}")
         self.task = task
         self.planner = planner
         self.heuristic = heuristic
-        self._native = _native.Solver(task.native, planner, heuristic, epsilon, penalty, seed)
+        self._native = _native.Solver(task.native, planner, heuristic, epsilon, penalty, seed, depth or 3)
 
     @property
     def initial(self) -> int:
@@ -234,7 +242,13 @@ class Solver:
         return self._native.envelope(state)
 
     def q_values(self, state: int, limits: SearchLimits = NO_LIMITS) -> QValues:
-        """The Q values of all applicable actions; solves their successors first. Limits hold for each successor."""
+        """The Q values of all applicable actions; solves their successors first. Limits hold for each successor.
+
+        Raises:
+            ConfigError: For ssipp, which does not solve states to optimality.
+        """
+        if not PLANNERS[self.planner].optimal:
+            raise ConfigError(f"the planner {self.planner!r} has no Q values: it does not solve states to optimality")
         actions, values, status = self._native.q_values(state, limits.seconds or 0, limits.expansions or 0)
         return QValues(actions, values, _status(status))
 
