@@ -6,8 +6,9 @@ standard library::
     python pyperplan_peer.py DOMAIN PROBLEM STATES --heuristic hadd --seconds S
 
 STATES is a JSON file: a list of states, each a list of true atoms such as ``(on a b)``. They are evaluated in turn,
-again from the first after the last, until the time is over. Parsing, grounding (with pyperplan's analysis of relevance)
-and setting up the heuristic are not timed. The values of the first round are printed as well, null where infinite.
+again from the first after the last, until so many seconds of CPU time have passed. Parsing, grounding (with pyperplan's
+analysis of relevance) and setting up the heuristic are not timed. The values of the first round are printed as well,
+null where infinite.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ def evaluate(domain: str, problem: str, states: list[list[str]], heuristic: str,
     evaluator = HEURISTICS[heuristic](task)
     nodes = [make_root_node(task.facts & frozenset(state)) for state in states]
     values = []
-    elapsed, start = 0.0, time.perf_counter()
+    elapsed, start = 0.0, time.process_time()
     for node in itertools.cycle(nodes):
         values.append(float(evaluator(node)))
-        elapsed = time.perf_counter() - start
+        elapsed = time.process_time() - start
         if elapsed >= seconds:
             break
     first = [value if math.isfinite(value) else None for value in values[: len(nodes)]]

@@ -1,7 +1,8 @@
 """Heuristic values and searches of Fast Downward, run as programs of their own.
 
-The PyPI package ``up-fast-downward`` (GPL-3.0) ships the translator, a Python program that writes a task in finite-domain
-variables (SAS+), and the search, a binary. Neither is ever imported. The driver that joins them is not needed.
+The PyPI package ``up-fast-downward`` (GPL-3.0) ships the translator, a Python program that writes a task in
+finite-domain variables (SAS+), and the search, a binary. Neither is ever imported. The driver that joins them is not
+needed.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Search:
 
     Attributes:
         evaluated: The states that were evaluated.
-        seconds: The search alone, without reading the task and setting up the heuristic.
+        seconds: CPU time of the search alone, without reading the task and setting up the heuristic.
     """
 
     evaluated: int

@@ -1,0 +1,120 @@
+"""`asnets heuristics` and `asnets solve`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from asnets.cli.main import app
+from asnets.cli.solve import parse_size
+from asnets.domains import domain_text, generate
+from asnets.errors import ConfigError
+from asnets.planning import HEURISTICS, PLANNERS
+from asnets.ppddl import write_problem
+
+pytestmark = pytest.mark.native
+
+
+def invoke(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def tires(tmp_path: Path) -> Path:
+    path = tmp_path / "tires.pddl"
+    path.write_text(domain_text("triangle-tireworld") + write_problem(generate("triangle-tireworld", 2)))
+    return path
+
+
+@pytest.mark.parametrize("planner", PLANNERS)
+def test_solve(tires: Path, planner: str) -> None:
+    values = json.loads(invoke("solve", tires, "--planner", planner, "--runs", 200, "--json").stdout)
+    assert values["planner"] == planner
+    assert values["heuristic"] == "lmcut"
+    assert values["status"] == "converged"
+    if PLANNERS[planner].optimal:
+        assert values["value"] == pytest.approx(11.5, abs=1e-3)
+    assert 0 < values["expanded"] <= values["evaluated"]
+    assert values["seconds"] > 0
+    assert values["peak_memory_mb"] > 1
+    evaluation = values["evaluation"]
+    assert (evaluation["runs"], evaluation["goals"], evaluation["step_limits"]) == (200, 200, 0)
+    # The mean of 200 runs of an optimal policy, within four standard errors (ci95 is about two).
+    assert abs(evaluation["mean_cost"] - 11.5) <= 2 * evaluation["ci95"]
+
+
+def test_solve_shows_figures(tires: Path) -> None:
+    lines = dict(line.split(maxsplit=1) for line in invoke("solve", tires, "--heuristic", "hmax").stdout.splitlines())
+    assert lines["planner"].strip() == "lrtdp with hmax"
+    assert lines["status"].strip() == "converged"
+    assert lines["value"].strip() == "11.5000"
+    assert lines["runs"].startswith("30 of 30 reach the goal, mean cost ")
+
+
+def test_a_limit_is_a_result(tmp_path: Path) -> None:
+    path = tmp_path / "large.pddl"
+    path.write_text(domain_text("triangle-tireworld") + write_problem(generate("triangle-tireworld", 10)))
+    result = invoke("solve", path, "--time-limit", "0.2", "--json")
+    values = json.loads(result.stdout)
+    assert (result.exit_code, values["status"], values["evaluation"]) == (0, "time", None)
+    assert values["seconds"] >= 0.2
+    values = json.loads(invoke("solve", path, "--memory-limit", "1MB", "--json").stdout)
+    assert values["status"] == "memory"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--planner", "astar"], f"unknown planner 'astar'; expected one of {', '.join(PLANNERS)}"),
+        (["--heuristic", "h2"], f"unknown heuristic 'h2'; expected one of {', '.join(HEURISTICS)}"),
+        (["--epsilon", "0"], "the epsilon must be positive and finite, not 0.0"),
+        (["--dead-end-penalty", "inf"], "the dead-end penalty must be positive and finite, not inf"),
+        (["--depth", "2"], "the planner 'lrtdp' takes no depth; only ssipp does"),
+        (["--time-limit", "-1"], "the limit on seconds must be positive, not -1.0"),
+        (["--memory-limit", "much"], "cannot read 'much' as a size; expected e.g. 500MB or 10GiB"),
+    ],
+)
+def test_options_that_solve_refuses(tires: Path, options: list[str], message: str) -> None:
+    result = invoke("solve", tires, *options)
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"error: {message}\n")
+
+
+def test_sizes() -> None:
+    assert parse_size("500MB") == 500_000_000
+    assert parse_size("1.5 GiB") == 3 * 2**29
+    assert parse_size("42") == 42
+    assert parse_size("7k") == 7000
+    with pytest.raises(ConfigError):
+        parse_size("5 i")
+
+
+def test_heuristics(tires: Path) -> None:
+    values = json.loads(invoke("heuristics", tires, "--json").stdout)
+    assert {each["name"]: each["value"] for each in values["heuristics"]} == {
+        "zero": 0,
+        "hmax": 4,
+        "hadd": 4,
+        "hff": 4,
+        "lmcut": 4,
+    }
+    assert [each["cost"] for each in values["landmarks"]] == [1, 1, 1, 1]
+    assert all(action.startswith("(move-car ") for landmark in values["landmarks"] for action in landmark["actions"])
+    text = invoke("heuristics", tires).stdout
+    assert "4 landmarks: of each, one action must be applied on any way to the goal" in text
+
+
+def test_dead_end_in_the_initial_state(tmp_path: Path) -> None:
+    path = tmp_path / "stuck.pddl"
+    path.write_text(
+        "(define (domain d) (:predicates (p) (q)) (:action a :precondition (q) :effect (p)))"
+        "(define (problem x) (:domain d) (:goal (p)))"
+    )
+    values = json.loads(invoke("heuristics", path, "--json").stdout)
+    assert {each["name"]: each["dead_end"] for each in values["heuristics"]} == {
+        name: name != "zero" for name in HEURISTICS
+    }
+    values = json.loads(invoke("solve", path, "--json").stdout)
+    assert (values["status"], values["value"], values["evaluation"]["dead_ends"]) == ("converged", 500, 30)
