@@ -21,9 +21,8 @@ class IlaoStar : public Solver {
  protected:
   void search(StateId state, Budget& budget) override;
 
-  // What a variant may do otherwise: the backup of a state, what follows its expansion, a change of its value and a pass
-  // (whether that has changed anything), and whether a policy that has converged is accepted.
-  virtual SearchGraph::Backup best_choice(StateId state) { return graph_.evaluate(state); }
+  // What a variant may do besides another best_choice: what follows the expansion of a state, a change of its value and
+  // a pass (whether that has changed anything), and whether a policy that has converged is accepted.
   virtual void on_expanded(StateId) {}
   virtual void on_changed(StateId, double /*before*/, double /*after*/) {}
   virtual bool after_pass(Budget&) { return false; }

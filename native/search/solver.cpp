@@ -53,7 +53,7 @@ StateId Solver::sample(const SearchGraph::Backup& backup) {
 ActionId Solver::greedy_action(StateId state) {
   if (graph_.is_terminal(state)) return -1;
   ensure_expanded(state);
-  return graph_.evaluate(state).action;
+  return best_choice(state).action;
 }
 
 std::vector<StateId> Solver::envelope(StateId state) {
@@ -62,7 +62,7 @@ std::vector<StateId> Solver::envelope(StateId state) {
   for (std::size_t i = 0; i < states.size(); ++i) {
     if (graph_.is_terminal(states[i])) continue;
     ensure_expanded(states[i]);
-    const SearchGraph::Backup backup = graph_.evaluate(states[i]);
+    const SearchGraph::Backup backup = best_choice(states[i]);
     for (std::size_t s = 0; s < backup.size(); ++s) {
       if (graph_.is_marked(backup.successors[s], SearchGraph::kVisited)) continue;
       graph_.mark(backup.successors[s], SearchGraph::kVisited);

@@ -60,6 +60,8 @@ class Solver {
 
  protected:
   virtual void search(StateId state, Budget& budget) = 0;
+  // The backup of an expanded state, over the actions that the planner looks at.
+  virtual SearchGraph::Backup best_choice(StateId state) { return graph_.evaluate(state); }
 
   // A backup: sets the value; returns what was found and how far the value moved.
   std::pair<SearchGraph::Backup, double> update(StateId state);
