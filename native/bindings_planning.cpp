@@ -50,13 +50,7 @@ class PySolver {
     return solver_->graph().add(task_.task.initial_state().data());
   }
   StateId add(IntArray propositions) {
-    std::vector<Word> state(task_.task.num_words(), 0);
-    for (const std::int32_t proposition : view(propositions)) {
-      if (proposition < 0 || static_cast<std::size_t>(proposition) >= task_.task.num_propositions()) {
-        throw nb::index_error("no such proposition");
-      }
-      set_bit(state.data(), static_cast<std::size_t>(proposition));
-    }
+    const std::vector<Word> state = pack_state(task_.task, propositions);
     const std::lock_guard lock(mutex_);
     return solver_->graph().add(state.data());
   }
@@ -77,11 +71,6 @@ class PySolver {
   std::mutex mutex_;
   std::unique_ptr<Solver> solver_;
 };
-
-bool poll_signals() {
-  nb::gil_scoped_acquire gil;
-  return PyErr_CheckSignals() != 0;
-}
 
 // Signals, and now and then the current figures of a search to a Python function.
 class ProgressPoll {
@@ -209,12 +198,7 @@ void bind_planning(nb::module_& module) {
           "propositions",
           [](PySolver& self, StateId state) {
             return to_numpy(self.locked(state, [&](Solver& solver) {
-              std::vector<std::int32_t> result;
-              const Word* words = solver.graph().table().state(state);
-              for (std::size_t p = 0; p < self.task().task.num_propositions(); ++p) {
-                if (test_bit(words, p)) result.push_back(static_cast<std::int32_t>(p));
-              }
-              return result;
+              return true_propositions(self.task().task, solver.graph().table().state(state));
             }));
           },
           nb::arg("state"), "The true propositions, ascending.")

@@ -39,12 +39,6 @@ std::unique_ptr<PyTask> make_task(IntArray proposition_predicate, const std::vec
   return std::make_unique<PyTask>(std::move(ints), std::vector<DoubleArray>{factor_probability, action_cost}, arrays);
 }
 
-bool poll_signals() {
-  nb::gil_scoped_acquire gil;
-  // The pending exception stays set; the binding raises it when the threads have stopped.
-  return PyErr_CheckSignals() != 0;
-}
-
 }  // namespace
 
 void bind_simulation(nb::module_& module) {
@@ -134,11 +128,7 @@ void bind_simulation(nb::module_& module) {
         nb::list states;
         const std::size_t words = task.task.num_words();
         for (std::size_t begin = 0; begin < trace.states.size(); begin += words) {
-          std::vector<std::int32_t> propositions;
-          for (std::size_t p = 0; p < task.task.num_propositions(); ++p) {
-            if (test_bit(trace.states.data() + begin, p)) propositions.push_back(static_cast<std::int32_t>(p));
-          }
-          states.append(to_numpy(std::move(propositions)));
+          states.append(to_numpy(true_propositions(task.task, trace.states.data() + begin)));
         }
         return nb::make_tuple(states, to_numpy(std::move(trace.actions)), episodes_to_python({trace.episode}));
       },

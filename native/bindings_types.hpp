@@ -33,6 +33,33 @@ struct PyTask {
   SuccessorGenerator generator;
 };
 
+// The packed state in which exactly these propositions are true.
+inline std::vector<Word> pack_state(const Task& task, const IntArray& propositions) {
+  std::vector<Word> state(task.num_words(), 0);
+  for (const std::int32_t proposition : view(propositions)) {
+    if (proposition < 0 || static_cast<std::size_t>(proposition) >= task.num_propositions()) {
+      throw nb::index_error("no such proposition");
+    }
+    set_bit(state.data(), static_cast<std::size_t>(proposition));
+  }
+  return state;
+}
+
+// The true propositions of a packed state, ascending.
+inline std::vector<std::int32_t> true_propositions(const Task& task, const Word* state) {
+  std::vector<std::int32_t> result;
+  for (std::size_t p = 0; p < task.num_propositions(); ++p) {
+    if (test_bit(state, p)) result.push_back(static_cast<std::int32_t>(p));
+  }
+  return result;
+}
+
+// Whether a signal asks to stop. The pending exception stays set; the binding raises it when the work has stopped.
+inline bool poll_signals() {
+  nb::gil_scoped_acquire gil;
+  return PyErr_CheckSignals() != 0;
+}
+
 // Interned states behind a lock, so that Python threads may share one table.
 class PyStates {
  public:
@@ -45,13 +72,7 @@ class PyStates {
   }
 
   StateId intern(IntArray propositions) {
-    std::vector<Word> state(task_.task.num_words(), 0);
-    for (const std::int32_t proposition : view(propositions)) {
-      if (proposition < 0 || static_cast<std::size_t>(proposition) >= task_.task.num_propositions()) {
-        throw nb::index_error("no such proposition");
-      }
-      set_bit(state.data(), static_cast<std::size_t>(proposition));
-    }
+    const std::vector<Word> state = pack_state(task_.task, propositions);
     const std::lock_guard lock(mutex_);
     return table_.intern(state.data());
   }
@@ -63,7 +84,7 @@ class PyStates {
 
   std::vector<std::int32_t> propositions(StateId id) {
     const std::lock_guard lock(mutex_);
-    return propositions_of(at(id));
+    return true_propositions(task_.task, at(id));
   }
 
   bool is_goal(StateId id) {
@@ -101,14 +122,6 @@ class PyStates {
     std::vector<Word> state(words, words + task_.task.num_words());
     sampler_.step(state.data(), action, random);
     return table_.intern(state.data());
-  }
-
-  std::vector<std::int32_t> propositions_of(const Word* state) const {
-    std::vector<std::int32_t> result;
-    for (std::size_t p = 0; p < task_.task.num_propositions(); ++p) {
-      if (test_bit(state, p)) result.push_back(static_cast<std::int32_t>(p));
-    }
-    return result;
   }
 
  private:

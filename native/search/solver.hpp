@@ -39,8 +39,8 @@ class Solver {
 
   // The states that the greedy policy from a solved state can visit, that state first.
   std::vector<StateId> envelope(StateId state);
-  // The applicable actions of a state with their Q values, after solving all of their successors; the second element of
-  // the result says whether that succeeded. Values of an interrupted call are only what the table holds.
+  // The applicable actions of a state with their Q values, after solving all of their successors. Where the status is not
+  // kConverged, values are only what the table holds.
   struct QValues {
     std::vector<ActionId> actions;
     std::vector<double> values;
