@@ -29,6 +29,8 @@ class PyHeuristic {
     return values;
   }
 
+  bool is_admissible() const { return heuristic_->is_admissible(); }
+
  private:
   const PyTask& task_;
   std::mutex mutex_;
@@ -117,7 +119,8 @@ void bind_planning(nb::module_& module) {
             }
             return to_numpy(std::move(values));
           },
-          nb::arg("states"), nb::arg("ids"), "The values of states; infinite at recognised dead ends.");
+          nb::arg("states"), nb::arg("ids"), "The values of states; infinite at recognised dead ends.")
+      .def_prop_ro("is_admissible", &PyHeuristic::is_admissible);
 
   nb::class_<PySolver>(module, "Solver", "A planner with its table of values; states are numbered by the solver.")
       .def(nb::init<const PyTask&, const std::string&, const std::string&, double, double, std::uint64_t,

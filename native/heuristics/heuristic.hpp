@@ -17,6 +17,8 @@ class Heuristic {
  public:
   virtual ~Heuristic() = default;
   virtual double evaluate(const Word* state) = 0;
+  // Whether it never exceeds the optimal expected cost.
+  virtual bool is_admissible() const { return true; }
 };
 
 // "zero", "hmax", "hadd", "hff" or "lmcut"; throws std::invalid_argument for others.

@@ -24,6 +24,7 @@ class RelaxationHeuristic final : public Heuristic {
  public:
   RelaxationHeuristic(const Task& task, Relaxation kind);
   double evaluate(const Word* state) override;
+  bool is_admissible() const override { return kind_ == Relaxation::kMax; }
 
  private:
   using Queue = std::conditional_t<std::is_same_v<Cost, double>, HeapQueue<double>, BucketQueue>;

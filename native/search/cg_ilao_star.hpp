@@ -26,6 +26,7 @@ class CgIlaoStar final : public IlaoStar {
   void on_changed(StateId state, double before, double after) override;
   bool after_pass(Budget& budget) override;
   bool accept(Budget& budget) override;
+  void on_reopened() override { fallen_ = true; }
 
  private:
   bool is_restricted(StateId state) const { return state < first_.size() && first_[state] != 0; }

@@ -218,7 +218,7 @@ SearchGraph::Backup SearchGraph::evaluate(StateId state) {
   return best;
 }
 
-bool SearchGraph::close_trap(StateId root, std::size_t budget) {
+bool SearchGraph::close_trap(StateId root, std::size_t max_expansions, Budget& budget) {
   std::vector<StateId> seen;
   std::vector<bool> is_seen;
   const auto visit = [&](StateId state) {
@@ -229,12 +229,13 @@ bool SearchGraph::close_trap(StateId root, std::size_t budget) {
   };
   visit(root);
   for (std::size_t i = 0; i < seen.size(); ++i) {
+    budget.tick();
     // A solved state that is worth less than giving up reaches a goal with some probability.
     if (is_goal(seen[i]) || (is_marked(seen[i], kSolved) && value(seen[i]) < penalty_)) return false;
     if (is_dead(seen[i])) continue;
     if (!is_expanded(seen[i])) {
-      if (budget == 0) return false;
-      --budget;
+      if (max_expansions == 0) return false;
+      --max_expansions;
       expand(seen[i]);
     }
     Choices all = choices(seen[i]);

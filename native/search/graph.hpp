@@ -104,9 +104,9 @@ class SearchGraph {
   // What a backup of an expanded state would give; does not change the value.
   Backup evaluate(StateId state);
 
-  // Looks from a state along all actions, expanding what has not been, up to `budget` expansions. If no goal can be
+  // Looks from a state along all actions, expanding what has not been, up to `max_expansions`. If no goal can be
   // reached, all that was seen is a trap: marks it dead and returns true.
-  bool close_trap(StateId state, std::size_t budget);
+  bool close_trap(StateId state, std::size_t max_expansions, Budget& budget);
 
   const Task& task() const { return task_; }
   const StateTable& table() const { return table_; }

@@ -41,7 +41,7 @@ class IlaoStar : public Solver {
   };
 
   Pass run_pass(StateId state, Budget& budget);
-  void close_traps();
+  void close_traps(Budget& budget);
 
   std::vector<Frame> stack_;
   std::vector<StateId> order_;  // The states of the last pass, each after its successors.

@@ -12,7 +12,7 @@ constexpr std::size_t kFirstTrapCheck = 256;
 
 void Lrtdp::label(StateId root, Budget& budget) {
   while (!is_settled(root)) {
-    budget.start_trial();
+    count_trial(budget);
     run_trial(root, budget);
     while (!trial_.empty()) {
       const StateId state = trial_.back();
@@ -34,7 +34,7 @@ void Lrtdp::run_trial(StateId state, Budget& budget) {
     state = sample(backup);
     if (trial_.size() == next_trap_check) {
       next_trap_check *= 2;
-      if (!is_settled(state) && graph_.close_trap(state, trial_.size())) return;
+      if (!is_settled(state) && graph_.close_trap(state, trial_.size(), budget)) return;
     }
   }
 }

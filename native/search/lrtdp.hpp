@@ -6,9 +6,10 @@
 // of ε allow.
 // How it differs: a trial also stops at a state whose value its backup does not move by more than ε: what is wrong below
 // it is found and mended by the check. Trials then do not wander through regions that are settled but not yet labelled,
-// which expands far fewer states where many actions lead nowhere new. Dead ends and the penalty are those of SearchGraph; a check that meets a new state expands it and fails
-// if its value moves, so that dead ends found in a check are backed up into their parents. Long trials look for traps
-// (closed sets of states without a goal, which the heuristic does not see) instead of counting up to the penalty.
+// which expands far fewer states where many actions lead nowhere new. Dead ends and the penalty are those of
+// SearchGraph; a check that meets a new state expands it and fails if its value moves, so that dead ends found in a check
+// are backed up into their parents. Long trials look for traps (closed sets of states without a goal, which the heuristic
+// does not see) instead of counting up to the penalty.
 #pragma once
 
 #include <vector>
@@ -25,6 +26,8 @@ class Lrtdp : public Solver {
   void search(StateId state, Budget& budget) override { label(state, budget); }
   // Runs trials until the state is solved. States marked kBorder count as solved.
   void label(StateId state, Budget& budget);
+  // Called before each trial.
+  virtual void count_trial(Budget& budget) { budget.start_trial(); }
 
  private:
   bool is_settled(StateId state) const { return is_solved(state) || graph_.is_marked(state, SearchGraph::kBorder); }

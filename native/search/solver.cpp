@@ -13,6 +13,12 @@
 
 namespace asnets {
 
+namespace {
+
+constexpr double kRounding = 1e-9;
+
+}  // namespace
+
 Solver::Solver(const Task& task, const SuccessorGenerator& generator, const SolverSettings& settings)
     : task_(task),
       generator_(generator),
@@ -26,7 +32,9 @@ Status Solver::solve(StateId state, const SearchLimits& limits, const Poll& poll
   Budget budget(limits, statistics_, poll);
   Status status = Status::kConverged;
   try {
-    search(state, budget);
+    do {
+      search(state, budget);
+    } while (!heuristic_->is_admissible() && is_solved(state) && reopen_stale(state, budget));
   } catch (const SearchStopped& stopped) {
     status = stopped.status;
   }
@@ -53,7 +61,59 @@ StateId Solver::sample(const SearchGraph::Backup& backup) {
 ActionId Solver::greedy_action(StateId state) {
   if (graph_.is_terminal(state)) return -1;
   ensure_expanded(state);
-  return best_choice(state).action;
+  return policy_choice(state).action;
+}
+
+SearchGraph::Backup Solver::policy_choice(StateId state) {
+  if (!is_solved(state)) return best_choice(state);
+  SearchGraph::Backup closest{graph_.penalty()};
+  double distance = std::abs(graph_.penalty() - graph_.value(state));  // Of giving up.
+  SearchGraph::Choices all = graph_.choices(state);
+  for (SearchGraph::Choice choice; all.next(choice);) {
+    const StateId* const end = choice.successors + choice.size();
+    if (!std::all_of(choice.successors, end, [&](StateId successor) { return is_solved(successor); })) continue;
+    const double q = graph_.q_value(choice);
+    if (std::abs(q - graph_.value(state)) >= distance) continue;
+    distance = std::abs(q - graph_.value(state));
+    closest = {q, choice.action, choice.distribution, choice.successors};
+  }
+  return closest;
+}
+
+bool Solver::reopen_stale(StateId root, Budget& budget) {
+  std::vector<StateId> states{root};
+  bool stale = false;
+  graph_.mark(root, SearchGraph::kVisited);
+  const auto forget = [&] {
+    for (const StateId state : states) graph_.unmark(state, SearchGraph::kVisited);
+  };
+  try {
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      budget.tick();
+      const StateId state = states[i];
+      if (graph_.is_terminal(state)) continue;
+      const SearchGraph::Backup backup = policy_choice(state);
+      const double best = graph_.evaluate(state).value;
+      if (std::abs(best - graph_.value(state)) > epsilon_ * (1 + kRounding)) {
+        stale = true;
+        graph_.set_value(state, best);
+      }
+      for (std::size_t s = 0; s < backup.size(); ++s) {
+        if (graph_.is_marked(backup.successors[s], SearchGraph::kVisited)) continue;
+        graph_.mark(backup.successors[s], SearchGraph::kVisited);
+        states.push_back(backup.successors[s]);
+      }
+    }
+  } catch (...) {
+    forget();
+    throw;
+  }
+  forget();
+  if (!stale) return false;
+  // Policies of other solved states may lead here as well.
+  for (StateId state = 0; state < graph_.size(); ++state) graph_.unmark(state, SearchGraph::kSolved);
+  on_reopened();
+  return true;
 }
 
 std::vector<StateId> Solver::envelope(StateId state) {
@@ -62,7 +122,7 @@ std::vector<StateId> Solver::envelope(StateId state) {
   for (std::size_t i = 0; i < states.size(); ++i) {
     if (graph_.is_terminal(states[i])) continue;
     ensure_expanded(states[i]);
-    const SearchGraph::Backup backup = best_choice(states[i]);
+    const SearchGraph::Backup backup = policy_choice(states[i]);
     for (std::size_t s = 0; s < backup.size(); ++s) {
       if (graph_.is_marked(backup.successors[s], SearchGraph::kVisited)) continue;
       graph_.mark(backup.successors[s], SearchGraph::kVisited);
@@ -118,7 +178,13 @@ Episode Solver::run_episode(RandomStream random, std::int64_t max_steps, const P
       episode.ending = Ending::kStepLimit;
       return episode;
     }
-    const ActionId action = policy_action(id);
+    ActionId action = -1;
+    try {
+      action = policy_action(id, poll);
+    } catch (const SearchStopped&) {
+      episode.ending = Ending::kInterrupted;
+      return episode;
+    }
     if (action < 0) {
       episode.ending = Ending::kDeadEnd;
       return episode;

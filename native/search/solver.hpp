@@ -47,10 +47,11 @@ class Solver {
     Status status = Status::kConverged;
   };
   QValues q_values(StateId state, const SearchLimits& limits, const Poll& poll);
-  // The greedy action of a state; -1 at goals, dead ends and where giving up is best. Expands the state if need be.
+  // The action of a state; -1 at goals, dead ends and where giving up is best. Expands the state if need be.
   ActionId greedy_action(StateId state);
   // The action that execution takes: the greedy one, unless the planner replans.
-  virtual ActionId policy_action(StateId state) { return greedy_action(state); }
+  // Throws SearchStopped where replanning is interrupted.
+  virtual ActionId policy_action(StateId state, const Poll& /*poll*/) { return greedy_action(state); }
 
   // Follows the policy from the initial state in the task itself. Giving up counts as a dead end.
   Episode run_episode(RandomStream random, std::int64_t max_steps, const Poll& poll);
@@ -63,6 +64,13 @@ class Solver {
   // The backup of an expanded state, over the actions that the planner looks at.
   virtual SearchGraph::Backup best_choice(StateId state) { return graph_.evaluate(state); }
 
+  // The choice of the policy in an expanded state. In a solved state it is the one that the value stands for: under an
+  // inadmissible heuristic, later searches may find a better one whose successors are not solved.
+  SearchGraph::Backup policy_choice(StateId state);
+  // Under an inadmissible heuristic, a value may fall after a state that leads there was labelled. Looks for that in the
+  // states of the policy; where it finds it, mends the values, takes all labels back and returns true.
+  bool reopen_stale(StateId state, Budget& budget);
+  virtual void on_reopened() {}
   // A backup: sets the value; returns what was found and how far the value moved.
   std::pair<SearchGraph::Backup, double> update(StateId state);
   void ensure_expanded(StateId state) {

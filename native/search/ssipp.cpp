@@ -32,12 +32,11 @@ bool Ssipp::run_trajectory(StateId state, Budget& budget) {
   return false;
 }
 
-ActionId Ssipp::policy_action(StateId state) {
+ActionId Ssipp::policy_action(StateId state, const Poll& poll) {
   if (graph_.is_terminal(state)) return -1;
   if (!graph_.is_marked(state, SearchGraph::kVisited)) {
     const SearchLimits no_limits;
-    const Poll never = [] { return false; };
-    Budget budget(no_limits, statistics_, never);
+    Budget budget(no_limits, statistics_, poll);
     plan_from(state, budget);
   }
   return graph_.evaluate(state).action;

@@ -18,10 +18,11 @@ class Ssipp final : public Lrtdp {
  public:
   Ssipp(const Task& task, const SuccessorGenerator& generator, const SolverSettings& settings);
 
-  ActionId policy_action(StateId state) override;
+  ActionId policy_action(StateId state, const Poll& poll) override;
 
  protected:
   void search(StateId state, Budget& budget) override;
+  void count_trial(Budget&) override {}  // Trials are those of `search`: trajectories.
 
  private:
   bool run_trajectory(StateId state, Budget& budget);

@@ -317,6 +317,72 @@ def test_rare_dead_ends_count(planner: str, heuristic: str, seed: int) -> None:
     assert solver.greedy_action(solver.initial) == 0
 
 
+# --- Values that fall -----------------------------------------------------------------------------------------------
+
+
+SHORT_CUT = """
+  (:predicates (r) (s) (x) (a) (b) (c) (d) (e))
+  (:functions (total-cost) - number)
+  (:action fork :precondition (r)
+    :effect (and (not (r)) (probabilistic 1/2 (s) 1/2 (x)) (increase (total-cost) 1)))
+  (:action slow :precondition (s) :effect (and (a) (b) (c) (d) (e) (increase (total-cost) 10)))
+  (:action step :precondition (s) :effect (and (not (s)) (x) (increase (total-cost) 1)))
+  (:action all :precondition (x) :effect (and (a) (b) (c) (d) (e) (increase (total-cost) 4)))
+"""
+SHORT_CUT_GOAL = "(:goal (and (a) (b) (c) (d) (e))) (:metric minimize (total-cost))"
+
+
+@each_planner
+@pytest.mark.parametrize("seed", range(5))
+def test_values_that_fall_after_labelling(planner: str, seed: int) -> None:
+    """Under hadd, x seems to cost 20 until it is expanded: only then is the step from s to x the better action."""
+    task = ground_text(SHORT_CUT, f"(:init (r)) {SHORT_CUT_GOAL}", costs="metric")
+    solver = Solver(task, planner, "hadd", seed=seed)
+    assert solver.solve().status == "converged"
+    verify(explored(task), solver, 500.0, EPSILON)
+    assert solver.value(solver.initial) == pytest.approx(5.5)
+
+
+@each_planner
+def test_a_policy_keeps_what_its_value_stands_for(planner: str) -> None:
+    """Solved values are not taken back when other states are solved; neither is what the policy does there."""
+    task = ground_text(SHORT_CUT, f"(:init (s)) {SHORT_CUT_GOAL}", costs="metric")
+    explicit = explored(task)
+    solver = Solver(task, planner, "hadd")
+    value = solver.solve().value
+    action = solver.greedy_action(solver.initial)
+    for state in range(len(explicit)):
+        solver.solve(state_of(explicit, solver, state))
+    assert (solver.value(solver.initial), solver.greedy_action(solver.initial)) == (value, action)
+    assert all(solver.is_solved(int(state)) for state in solver.policy_envelope(solver.initial))
+    found = solver.q_values(solver.initial)
+    assert dict(zip(map(task.action_name, found.actions.tolist()), found.values.tolist(), strict=True)) == pytest.approx(
+        {"(slow)": 10, "(step)": 5}
+    )
+
+
+@each_planner
+@settings(many, max_examples=25)
+@given(ssps(), penalties, st.sampled_from(INADMISSIBLE), st.integers(0, 2**32 - 1))
+def test_solving_every_state_with_inadmissible_heuristics(
+    planner: str, ssp: tuple[Domain, Problem], penalty: float, heuristic: str, seed: int
+) -> None:
+    """Each policy passes the verifier when it is found; as long as it counts as solved, it is worth its value."""
+    task = ground(*ssp, costs="metric")
+    explicit = explored(task)
+    order = list(range(len(explicit)))
+    random.Random(seed).shuffle(order)
+    solver = Solver(task, planner, heuristic, epsilon=FINE, penalty=penalty)
+    for state in order:
+        number = state_of(explicit, solver, state)
+        fresh = not solver.is_solved(number)
+        assert solver.solve(number).status == "converged"
+        verify(explicit, solver, penalty, FINE, root=state, optimal_choices=fresh)
+    for state in order:
+        if solver.is_solved(state_of(explicit, solver, state)):
+            verify(explicit, solver, penalty, FINE, root=state, optimal_choices=False)
+
+
 # --- Penalties ------------------------------------------------------------------------------------------------------
 
 
