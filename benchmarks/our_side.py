@@ -13,7 +13,7 @@ import argparse
 import json
 import time
 
-from asnets.evaluation import simulate
+from asnets.evaluation import RandomPolicy, simulate
 from asnets.grounding import ground
 from asnets.ppddl import load_task
 
@@ -24,7 +24,7 @@ def walk(domain: str, problem: str, seconds: float, seed: int) -> dict[str, floa
     task = ground(*load_task(domain, problem))
     steps, elapsed, episodes = 0, 0.0, 1000
     while elapsed < seconds:
-        result = simulate(task, episodes=episodes, max_steps=HORIZON, seed=seed, threads=1)
+        result = simulate(RandomPolicy(task), episodes=episodes, max_steps=HORIZON, seed=seed, threads=1)
         steps, elapsed, episodes = int(result.steps.sum()), result.seconds, 2 * episodes
     return {"steps": steps, "seconds": elapsed, "steps_per_second": steps / elapsed}
 

@@ -4,5 +4,6 @@ NB_MODULE(_native, module) {
   module.doc() = "The compiled core of asnets.";
   asnets::bind_grounding(module);
   asnets::bind_simulation(module);
+  asnets::bind_policy(module);
   asnets::bind_planning(module);
 }

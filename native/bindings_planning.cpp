@@ -212,6 +212,31 @@ void bind_planning(nb::module_& module) {
           },
           nb::arg("state"), "The states that the greedy policy from a state can visit, that state first.")
       .def(
+          "policy_table",
+          [](PySolver& self, StateId state) {
+            std::vector<Word> words;
+            std::vector<ActionId> actions;
+            std::vector<double> values;
+            {
+              nb::gil_scoped_release release;
+              self.locked(state, [&](Solver& solver) {
+                const std::size_t num_words = self.task().task.num_words();
+                for (const StateId each : solver.envelope(state)) {
+                  const Word* const first = solver.graph().table().state(each);
+                  words.insert(words.end(), first, first + num_words);
+                  actions.push_back(solver.greedy_action(each));
+                  values.push_back(solver.graph().value(each));
+                }
+                return true;
+              });
+            }
+            return nb::make_tuple(to_numpy(std::move(words)), to_numpy(std::move(actions)), to_numpy(std::move(values)));
+          },
+          nb::sig("def policy_table(self, state: int) -> tuple[numpy.typing.NDArray[numpy.uint64], "
+                  "numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64]]"),
+          nb::arg("state"),
+          "The packed states (one after the other), actions and values of the policy from a solved state.")
+      .def(
           "q_values",
           [](PySolver& self, StateId state, double seconds, std::size_t expansions) {
             Solver::QValues result;

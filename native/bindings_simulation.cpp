@@ -96,48 +96,6 @@ void bind_simulation(nb::module_& module) {
           "`max_successors`.")
       .def("sample", &PyStates::sample, nb::arg("state"), nb::arg("action"), nb::arg("random"),
            nb::call_guard<nb::gil_scoped_release>(), "One successor, drawn at random.");
-
-  module.def(
-      "run_random_episodes",
-      [](const PyTask& task, std::uint64_t seed, std::uint64_t first, std::size_t count, std::int64_t max_steps,
-         unsigned threads) {
-        std::vector<Episode> episodes;
-        {
-          nb::gil_scoped_release release;
-          episodes = run_random_episodes(task.task, task.generator, seed, first, count, max_steps, threads,
-                                         poll_signals);
-        }
-        if (PyErr_Occurred() != nullptr) throw nb::python_error();
-        return episodes_to_python(episodes);
-      },
-      nb::sig("def run_random_episodes(task: Task, seed: int, first: int, count: int, max_steps: int, threads: int) -> "
-              "tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], "
-              "numpy.typing.NDArray[numpy.int8]]"),
-      nb::arg("task"), nb::arg("seed"), nb::arg("first"), nb::arg("count"), nb::arg("max_steps"), nb::arg("threads"),
-      "Steps, cost and ending (0 goal, 1 dead end, 2 step limit) of episodes under the uniformly random policy.");
-
-  module.def(
-      "trace_random_episode",
-      [](const PyTask& task, std::uint64_t seed, std::uint64_t episode, std::int64_t max_steps) {
-        Trace trace;
-        {
-          nb::gil_scoped_release release;
-          trace = trace_random_episode(task.task, task.generator, seed, episode, max_steps, poll_signals);
-        }
-        if (PyErr_Occurred() != nullptr) throw nb::python_error();
-        nb::list states;
-        const std::size_t words = task.task.num_words();
-        for (std::size_t begin = 0; begin < trace.states.size(); begin += words) {
-          states.append(to_numpy(true_propositions(task.task, trace.states.data() + begin)));
-        }
-        return nb::make_tuple(states, to_numpy(std::move(trace.actions)), episodes_to_python({trace.episode}));
-      },
-      nb::sig("def trace_random_episode(task: Task, seed: int, episode: int, max_steps: int) -> "
-              "tuple[list[numpy.typing.NDArray[numpy.int32]], numpy.typing.NDArray[numpy.int32], "
-              "tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], "
-              "numpy.typing.NDArray[numpy.int8]]]"),
-      nb::arg("task"), nb::arg("seed"), nb::arg("episode"), nb::arg("max_steps"),
-      "The states (as true propositions), actions and result of one episode under the uniformly random policy.");
 }
 
 }  // namespace asnets

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "policy/episodes.hpp"
 #include "random.hpp"
 #include "simulator.hpp"
 #include "state_table.hpp"
@@ -145,6 +146,12 @@ class PyStates {
   Sampler sampler_;
   ActionList actions_;
   std::vector<std::int32_t> stack_;
+};
+
+// A policy of a task; makes one for each thread.
+struct PyPolicy {
+  const PyTask& task;
+  PolicyFactory make;
 };
 
 inline nb::tuple episodes_to_python(const std::vector<Episode>& episodes) {

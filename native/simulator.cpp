@@ -1,11 +1,6 @@
 #include "simulator.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <exception>
-#include <mutex>
-#include <system_error>
-#include <thread>
 
 #include "state_table.hpp"
 
@@ -137,127 +132,6 @@ void Expander::merge(std::vector<double>& probabilities, std::vector<Word>& word
   }
   probabilities.resize(kept);
   words.resize(kept * stride);
-}
-
-// --- Episodes ---
-
-namespace {
-
-class RandomWalker {
- public:
-  RandomWalker(const Task& task, const SuccessorGenerator& generator)
-      : task_(task), generator_(generator), sampler_(task) {}
-
-  // Calls `observe(state, action)` before each action; `stopped()` is asked every so often.
-  template <typename Observe, typename Stopped>
-  Episode run(RandomStream random, std::int64_t max_steps, Observe&& observe, Stopped&& stopped) {
-    state_ = task_.initial_state();
-    Episode episode;
-    for (;; ++episode.steps) {
-      if (task_.is_goal(state_.data())) {
-        episode.ending = Ending::kGoal;
-        return episode;
-      }
-      if (episode.steps == max_steps) {
-        episode.ending = Ending::kStepLimit;
-        return episode;
-      }
-      generator_.applicable(state_.data(), actions_, stack_);
-      if (actions_.empty()) {
-        episode.ending = Ending::kDeadEnd;
-        return episode;
-      }
-      if (episode.steps % 1024 == 1023 && stopped()) {
-        episode.ending = Ending::kInterrupted;
-        return episode;
-      }
-      const ActionId action = actions_.actions()[random.below(actions_.actions().size())];
-      observe(state_, action);
-      episode.cost += task_.cost(action);
-      sampler_.step(state_.data(), action, random);
-    }
-  }
-
-  const std::vector<Word>& state() const { return state_; }
-
- private:
-  const Task& task_;
-  const SuccessorGenerator& generator_;
-  Sampler sampler_;
-  std::vector<Word> state_;
-  ActionList actions_;
-  std::vector<std::int32_t> stack_;
-};
-
-}  // namespace
-
-std::vector<Episode> run_random_episodes(const Task& task, const SuccessorGenerator& generator, std::uint64_t seed,
-                                         std::uint64_t first, std::size_t count, std::int64_t max_steps,
-                                         unsigned num_threads, const std::function<bool()>& poll) {
-  std::vector<Episode> episodes(count);
-  for (Episode& episode : episodes) episode.ending = Ending::kInterrupted;
-  std::atomic<std::size_t> next{0};
-  std::atomic<bool> stop{false};
-  std::atomic<unsigned> running{0};
-  std::exception_ptr failure;
-  std::mutex failure_mutex;
-
-  const auto work = [&] {
-    try {
-      RandomWalker walker(task, generator);
-      for (std::size_t i = next++; i < count && !stop; i = next++) {
-        episodes[i] = walker.run(
-            RandomStream(seed, first + i), max_steps, [](const std::vector<Word>&, ActionId) {},
-            [&] { return stop.load(std::memory_order_relaxed); });
-      }
-    } catch (...) {
-      const std::lock_guard lock(failure_mutex);
-      failure = std::current_exception();
-      stop = true;
-    }
-    --running;
-  };
-
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < std::max(1u, num_threads); ++t) {
-    ++running;
-    try {
-      threads.emplace_back(work);
-    } catch (const std::system_error&) {
-      --running;
-      if (threads.empty()) throw;
-      break;  // The system has no more threads to give: those that run do the work.
-    }
-  }
-  // The calling thread only waits, so that signals are answered however long an episode takes.
-  auto pause = std::chrono::microseconds(20);
-  auto last_poll = std::chrono::steady_clock::now();
-  while (running != 0) {
-    std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, std::chrono::microseconds(5000));
-    if (std::chrono::steady_clock::now() - last_poll > std::chrono::milliseconds(50)) {
-      last_poll = std::chrono::steady_clock::now();
-      if (poll()) stop = true;
-    }
-  }
-  for (std::thread& thread : threads) thread.join();
-  if (failure) std::rethrow_exception(failure);
-  return episodes;
-}
-
-Trace trace_random_episode(const Task& task, const SuccessorGenerator& generator, std::uint64_t seed,
-                           std::uint64_t episode, std::int64_t max_steps, const std::function<bool()>& poll) {
-  Trace trace;
-  RandomWalker walker(task, generator);
-  trace.episode = walker.run(
-      RandomStream(seed, episode), max_steps,
-      [&](const std::vector<Word>& state, ActionId action) {
-        trace.states.insert(trace.states.end(), state.begin(), state.end());
-        trace.actions.push_back(action);
-      },
-      poll);
-  trace.states.insert(trace.states.end(), walker.state().begin(), walker.state().end());
-  return trace;
 }
 
 }  // namespace asnets

@@ -1,9 +1,7 @@
-// Transitions of a task: sampling one successor, enumerating all of them, and running episodes.
+// Transitions of a task: sampling one successor and enumerating all of them.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <functional>
 #include <stdexcept>
 #include <vector>
 
@@ -65,29 +63,5 @@ class Expander {
   std::vector<Word> successors_;
   std::vector<std::uint32_t> slots_;
 };
-
-enum class Ending : std::int8_t { kGoal = 0, kDeadEnd = 1, kStepLimit = 2, kInterrupted = 3 };
-
-struct Episode {
-  std::int64_t steps = 0;
-  double cost = 0;
-  Ending ending = Ending::kStepLimit;
-};
-
-// Runs episodes first, …, first + count - 1 under the uniformly random policy, each with the random stream of its own
-// number, on several threads. `poll` is called on the calling thread now and then; where it returns true, what has not
-// finished is marked as interrupted.
-std::vector<Episode> run_random_episodes(const Task& task, const SuccessorGenerator& generator, std::uint64_t seed,
-                                         std::uint64_t first, std::size_t count, std::int64_t max_steps,
-                                         unsigned num_threads, const std::function<bool()>& poll);
-
-// One such episode with the states it visits (words one after the other) and the actions it takes.
-struct Trace {
-  Episode episode;
-  std::vector<Word> states;
-  std::vector<ActionId> actions;
-};
-Trace trace_random_episode(const Task& task, const SuccessorGenerator& generator, std::uint64_t seed,
-                           std::uint64_t episode, std::int64_t max_steps, const std::function<bool()>& poll);
 
 }  // namespace asnets

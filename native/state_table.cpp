@@ -39,6 +39,15 @@ StateId StateTable::intern(const Word* words) {
   return id;
 }
 
+std::optional<StateId> StateTable::find(const Word* words) const {
+  if (slots_.empty()) return std::nullopt;
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t slot = hash_words(words, num_words_) & mask; slots_[slot] != 0; slot = (slot + 1) & mask) {
+    if (std::equal(words, words + num_words_, state(slots_[slot] - 1))) return slots_[slot] - 1;
+  }
+  return std::nullopt;
+}
+
 void StateTable::grow() {
   std::vector<StateId> bigger(std::max<std::size_t>(16, slots_.size() * 2), 0);
   const std::size_t mask = bigger.size() - 1;

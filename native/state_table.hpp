@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "task.hpp"
@@ -20,6 +21,7 @@ class StateTable {
 
   // The id of a state, new or known.
   StateId intern(const Word* state);
+  std::optional<StateId> find(const Word* state) const;
   const Word* state(StateId id) const { return chunks_[id >> chunk_bits_].get() + (id & chunk_mask_) * num_words_; }
   std::size_t size() const { return size_; }
   std::size_t memory() const;

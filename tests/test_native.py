@@ -470,13 +470,13 @@ def test_number_of_changes_in_a_step_of_sysadmin() -> None:
 
 def test_many_machines_can_be_stepped() -> None:
     ring = Ring.of(120)
-    steps, costs, endings = _native.run_random_episodes(ring.task.native, 5, 0, 10, 50, 2)
+    steps, costs, endings = _native.run_episodes(_native.RandomPolicy(ring.task.native), 5, 0, 10, 50, 2)
     assert steps.tolist() == [50] * 10
     assert costs.tolist() == [50.0] * 10
     assert endings.tolist() == [2] * 10
     deaths = survivals = starts = failures = 0
     for episode in range(10):
-        states, actions, _ = _native.trace_random_episode(ring.task.native, 5, episode, 50)
+        states, actions, _ = _native.trace_episode(_native.RandomPolicy(ring.task.native), 5, episode, 50)
         assert states[0].tolist() == []
         assert len(states) == 51
         running = [frozenset(state.tolist()) for state in states]
@@ -745,7 +745,7 @@ def overwrite_freed_memory() -> None:
 
 def test_arrays_live_as_long_as_the_native_task() -> None:
     def results(task: _native.Task) -> list[list[float]]:
-        return [array.tolist() for array in _native.run_random_episodes(task, 3, 0, 50, 100, 1)]
+        return [array.tolist() for array in _native.run_episodes(_native.RandomPolicy(task), 3, 0, 50, 100, 1)]
 
     ground_task = coins(30)
     expected = results(ground_task.native)
@@ -775,7 +775,7 @@ from tests.support import ground_text
 task = ground_text("(:predicates (p)) (:action a :effect (probabilistic 1/2 (p)))", "(:goal (p))").native
 resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
 try:
-    print(_native.run_random_episodes(task, 0, 0, 4000, 10, 4000)[0].sum() > 0)
+    print(_native.run_episodes(_native.RandomPolicy(task), 0, 0, 4000, 10, 4000)[0].sum() > 0)
 except (RuntimeError, OSError, MemoryError):
     print(True)
 """

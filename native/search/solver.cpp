@@ -165,36 +165,27 @@ Solver::QValues Solver::q_values(StateId state, const SearchLimits& limits, cons
 }
 
 Episode Solver::run_episode(RandomStream random, std::int64_t max_steps, const Poll& poll) {
+  class SolverPolicy final : public Policy {
+   public:
+    SolverPolicy(Solver& solver, const Poll& stop) : solver_(solver), poll_(stop) {}
+    ActionId choose(const Word* state, RandomStream&) override {
+      return solver_.policy_action(solver_.graph_.add(state), poll_);
+    }
+
+   private:
+    Solver& solver_;
+    const Poll& poll_;
+  };
+  SolverPolicy policy(*this, poll);
   Sampler sampler(task_);
-  std::vector<Word> state = task_.initial_state();
-  Episode episode;
-  for (;; ++episode.steps) {
-    const StateId id = graph_.add(state.data());
-    if (graph_.is_goal(id)) {
-      episode.ending = Ending::kGoal;
-      return episode;
-    }
-    if (episode.steps == max_steps) {
-      episode.ending = Ending::kStepLimit;
-      return episode;
-    }
-    ActionId action = -1;
-    try {
-      action = policy_action(id, poll);
-    } catch (const SearchStopped&) {
-      episode.ending = Ending::kInterrupted;
-      return episode;
-    }
-    if (action < 0) {
-      episode.ending = Ending::kDeadEnd;
-      return episode;
-    }
-    if (episode.steps % 1024 == 1023 && poll()) {
-      episode.ending = Ending::kInterrupted;
-      return episode;
-    }
-    episode.cost += task_.cost(action);
-    sampler.step(state.data(), action, random);
+  std::vector<Word> state;
+  try {
+    return asnets::run_episode(
+        task_, policy, sampler, random, max_steps, state, [](const std::vector<Word>&, ActionId) {}, poll);
+  } catch (const SearchStopped&) {
+    Episode interrupted;
+    interrupted.ending = Ending::kInterrupted;
+    return interrupted;
   }
 }
 

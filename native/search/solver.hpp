@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "heuristics/heuristic.hpp"
+#include "policy/episodes.hpp"
 #include "random.hpp"
 #include "search/budget.hpp"
 #include "search/graph.hpp"

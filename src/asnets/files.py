@@ -9,8 +9,25 @@ from pathlib import Path
 from asnets.errors import FileError
 
 
+def read_bytes(path: Path) -> bytes:
+    """The contents of a file.
+
+    Raises:
+        FileError: If it cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise FileError(f"{path}: cannot read the file: {error.strerror or error}") from None
+
+
 def write_atomically(path: Path, text: str) -> None:
-    """Writes a text file under a temporary name beside its place and renames it.
+    """Writes a text file; see `write_bytes_atomically`."""
+    write_bytes_atomically(path, text.encode())
+
+
+def write_bytes_atomically(path: Path, data: bytes) -> None:
+    """Writes a file under a temporary name beside its place and renames it.
 
     Raises:
         FileError: If it cannot be written; nothing is left behind.
@@ -19,8 +36,8 @@ def write_atomically(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)  # mkstemp makes files private; these are for sharing.

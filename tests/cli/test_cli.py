@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 
 from asnets.cli.main import app
 from asnets.domains import FAMILIES, domain_text, generate
-from asnets.evaluation import simulate, trace
+from asnets.evaluation import RandomPolicy, simulate, trace
 from asnets.grounding import ground
 from asnets.ppddl import load_task, write_problem
 from tests.cli.running import COMMAND, ENVIRONMENT, run
@@ -464,7 +464,7 @@ def test_simulate_as_json(folder: Path) -> None:
     assert (result.returncode, result.stderr) == (0, "")
     values = json.loads(result.stdout)
     expected = simulate(
-        ground(*load_task(folder / "ferry.pddl", folder / "to-c.pddl")), episodes=50, max_steps=10, seed=4
+        RandomPolicy(ground(*load_task(folder / "ferry.pddl", folder / "to-c.pddl"))), episodes=50, max_steps=10, seed=4
     )
     assert values.pop("seconds") > 0
     assert values.pop("steps_per_second") > 0
@@ -499,10 +499,10 @@ def test_simulate_as_text(folder: Path) -> None:
 
 def test_simulate_with_a_trace(folder: Path) -> None:
     task = ground(*load_task(folder / "all.pddl"))
-    seeds = {trace(task, seed=seed).record.ending: seed for seed in range(20)}
+    seeds = {trace(RandomPolicy(task), seed=seed).record.ending: seed for seed in range(20)}
     assert set(seeds) == {"goal", "dead_end"}
     result = run("simulate", "all.pddl", "--trace", "--seed", str(seeds["goal"]), cwd=folder)
-    sunk = [" +(sunk)" if len(step.added) == 2 else "" for step in trace(task, seed=seeds["goal"]).steps]
+    sunk = [" +(sunk)" if len(step.added) == 2 else "" for step in trace(RandomPolicy(task), seed=seeds["goal"]).steps]
     assert result.stdout.splitlines()[:4] == [
         f"1  (sail a b)  +(at b){sunk[0]} -(at a)",
         f"2  (sail b c)  +(at c){sunk[1]} -(at b)",
@@ -580,7 +580,6 @@ def test_files_that_are_not_what_they_should_be(command: str, folder: Path, monk
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--policy", "best"], "unknown policy 'best'; expected one of random"),
         (["--seed", str(2**64)], f"the seed must be between 0 and 2^64 - 1, not {2**64}"),
         (["--costs", "free"], "unknown cost mode 'free'; expected one of unit, metric"),
     ],

@@ -9,18 +9,28 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from asnets import _native
+from asnets import _native, evaluation
 from asnets.errors import ConfigError
-from asnets.evaluation import EpisodeRecord, Simulation, simulate, trace
+from asnets.evaluation import EpisodeRecord, RandomPolicy, Simulation, Trace
 from asnets.grounding import GroundTask
 from tests.cli.running import COMMAND
 from tests.support import REPOSITORY, check_frequencies, ground_text, state_names
 
 pytestmark = pytest.mark.native
+
+
+def simulate(task: GroundTask, **arguments: Any) -> Simulation:
+    return evaluation.simulate(RandomPolicy(task), **arguments)
+
+
+def trace(task: GroundTask, **arguments: Any) -> Trace:
+    return evaluation.trace(RandomPolicy(task), **arguments)
+
 
 WANDER = """
   (:predicates (at ?x) (next ?x ?y) (trap ?x) (stuck))
@@ -94,9 +104,9 @@ def test_shorter_runs_are_the_beginning_of_longer_ones(episodes: int) -> None:
 
 def test_episodes_may_be_run_from_any_number_on() -> None:
     task = wander().native
-    whole = _native.run_random_episodes(task, 9, 0, 100, 40, 2)
+    whole = _native.run_episodes(_native.RandomPolicy(task), 9, 0, 100, 40, 2)
     for first, count in ((0, 1), (37, 63), (99, 1)):
-        part = _native.run_random_episodes(task, 9, first, count, 40, 3)
+        part = _native.run_episodes(_native.RandomPolicy(task), 9, first, count, 40, 3)
         for index in range(3):
             assert np.array_equal(whole[index][first : first + count], part[index])
 
@@ -304,7 +314,6 @@ def test_gambler() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"policy": "best"}, "unknown policy 'best'; expected one of random"),
         ({"max_steps": -1}, "the step limit must not be negative, not -1"),
         ({"seed": -1}, "the seed must be between 0 and 2^64 - 1, not -1"),
         ({"seed": 2**64}, "the seed must be between 0 and 2^64 - 1, not 18446744073709551616"),
@@ -315,7 +324,7 @@ def test_gambler() -> None:
 )
 def test_refused_arguments(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        simulate(coin("1/2"), **arguments)  # type: ignore[arg-type]
+        simulate(coin("1/2"), **arguments)
     assert str(caught.value) == message
 
 
@@ -377,10 +386,10 @@ def test_endless_episode_can_be_interrupted(tmp_path: Path, options: list[str]) 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see when it is at work")
 def test_endless_trace_can_be_interrupted() -> None:
     program = f"""
-from asnets.evaluation import trace
+from asnets.evaluation import RandomPolicy, trace
 from tests.support import ground_text
 try:
-    trace(ground_text({ENDLESS!r}, "(:goal (q))"), max_steps=10**15)
+    trace(RandomPolicy(ground_text({ENDLESS!r}, "(:goal (q))")), max_steps=10**15)
 except KeyboardInterrupt:
     print("interrupted")
 """

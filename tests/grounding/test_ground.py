@@ -816,7 +816,7 @@ def test_long_chain() -> None:
     assert task.num_propositions == length
     assert task.schemas[0].arguments.tolist() == [[number, number + 1] for number in range(length - 1)]
     assert condition_text(task, task.goal) == f"(at n{length - 1})"
-    steps, costs, endings = _native.run_random_episodes(task.native, 0, 0, 1, length, 1)
+    steps, costs, endings = _native.run_episodes(_native.RandomPolicy(task.native), 0, 0, 1, length, 1)
     assert (steps.tolist(), costs.tolist(), endings.tolist()) == ([length - 1], [length - 1.0], [0])
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from asnets import _native
 from asnets.domains import FAMILIES, domain_text, generate
-from asnets.evaluation import simulate
+from asnets.evaluation import RandomPolicy, simulate
 from asnets.grounding import GroundTask, ground
 from asnets.ppddl import Domain, Problem, check_files, load_task, parse_file, write_problem
 from tests.support import PUBLISHED, action_of, atom_of, needs_published, published_pairs
@@ -50,7 +50,7 @@ def test_published_problem(domain: Path, problem: Path) -> None:
         assert task.goal_is_reachable
         assert task.num_actions > 0
         assert {schema.name for schema in task.schemas} == {action.name for action in lifted_domain.actions}
-        result = simulate(task, episodes=20, max_steps=100)
+        result = simulate(RandomPolicy(task), episodes=20, max_steps=100)
         assert result.episodes == 20
         assert sum(result.count(ending) for ending in ("goal", "dead_end", "step_limit")) == 20
         assert (result.steps[result.endings == 2] == 100).all()

@@ -356,9 +356,9 @@ def test_a_policy_keeps_what_its_value_stands_for(planner: str) -> None:
     assert (solver.value(solver.initial), solver.greedy_action(solver.initial)) == (value, action)
     assert all(solver.is_solved(int(state)) for state in solver.policy_envelope(solver.initial))
     found = solver.q_values(solver.initial)
-    assert dict(zip(map(task.action_name, found.actions.tolist()), found.values.tolist(), strict=True)) == pytest.approx(
-        {"(slow)": 10, "(step)": 5}
-    )
+    assert dict(
+        zip(map(task.action_name, found.actions.tolist()), found.values.tolist(), strict=True)
+    ) == pytest.approx({"(slow)": 10, "(step)": 5})
 
 
 @each_planner

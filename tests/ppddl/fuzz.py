@@ -22,7 +22,7 @@ from pathlib import Path
 
 from asnets.domains import FAMILIES, domain_text, generate
 from asnets.errors import AsnetsError
-from asnets.evaluation import simulate
+from asnets.evaluation import RandomPolicy, simulate
 from asnets.grounding import Limits, ground
 from asnets.ppddl import Domain, Problem, parse_text, write_domain, write_problem
 
@@ -77,7 +77,7 @@ def ground_and_simulate(domain: Domain, problem: Problem) -> None:
         except AsnetsError as error:
             str(error).encode()
             continue
-        result = simulate(task, episodes=3, max_steps=20, threads=1)
+        result = simulate(RandomPolicy(task), episodes=3, max_steps=20, threads=1)
         assert result.count("goal") + result.count("dead_end") + result.count("step_limit") == 3
 
 

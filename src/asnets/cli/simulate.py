@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,15 +20,23 @@ from asnets.cli.running import (
     print_json,
     progress_bar,
 )
-from asnets.evaluation import Simulation, Trace, trace
+from asnets.evaluation import EpisodePolicy, RandomPolicy, Simulation, Trace, trace
 from asnets.evaluation import simulate as run_episodes
 from asnets.grounding import DEFAULT_LIMITS, GroundTask
+from asnets.planning import load_policy
 
 
 def simulate(
     domain: DomainArgument,
     problem: ProblemArgument = None,
-    policy: Annotated[str, typer.Option("--policy", metavar="random", help="Which policy chooses actions.")] = "random",
+    policy: Annotated[
+        str,
+        typer.Option(
+            "--policy",
+            metavar="random|FILE",
+            help="What chooses actions: chance, or a policy saved by `asnets solve --save-policy`.",
+        ),
+    ] = "random",
     episodes: Annotated[int, typer.Option("--episodes", min=1, help="How many runs.")] = 100,
     max_steps: Annotated[int, typer.Option("--max-steps", min=0, help="Step limit of a run.")] = 300,
     seed: SeedOption = 0,
@@ -45,22 +54,22 @@ def simulate(
     The mean cost is over the runs that reached the goal.
     """
     task = load(domain, problem, costs, max_actions).task
+    chosen: EpisodePolicy = RandomPolicy(task) if policy == "random" else load_policy(Path(policy), task)
     with progress_bar("simulating", episodes) as update:
         result = run_episodes(
-            task,
-            policy=policy,
+            chosen,
             episodes=episodes,
             max_steps=max_steps,
             seed=seed,
             threads=threads,
             progress=lambda done, steps: update(done, f"{steps:,} steps"),
         )
-    first = trace(task, policy=policy, max_steps=max_steps, seed=seed) if show_trace else None
+    first = trace(chosen, max_steps=max_steps, seed=seed) if show_trace else None
     if json:
         print_json(_as_json(task, result, first))
         return
     if first is not None:
-        _show_trace(task, first)
+        _show_trace(task, first, policy == "random")
     _show(task, result)
 
 
@@ -98,13 +107,17 @@ def _as_json(task: GroundTask, result: Simulation, first: Trace | None) -> dict[
     return values
 
 
-def _show_trace(task: GroundTask, first: Trace) -> None:
+def _show_trace(task: GroundTask, first: Trace, is_random: bool) -> None:
     width = len(str(len(first.steps)))
     for number, step in enumerate(first.steps, 1):
         changes = [f"+{task.atom_name(atom)}" for atom in step.added]
         changes += [f"-{task.atom_name(atom)}" for atom in step.deleted]
         print(f"{number:>{width}}  {task.action_name(step.action)}  {' '.join(changes) or 'no change'}")
-    ending = {"goal": "goal reached", "dead_end": "dead end: no action applies", "step_limit": "step limit reached"}
+    ending = {
+        "goal": "goal reached",
+        "dead_end": f"dead end: {'no action applies' if is_random else 'the policy gives up'}",
+        "step_limit": "step limit reached",
+    }
     record = first.record
     print(f"{ending[record.ending]} after {record.steps} steps, cost {record.cost:g}\n")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -23,7 +24,7 @@ from asnets.cli.running import (
 )
 from asnets.evaluation import Simulation, execute
 from asnets.grounding import DEFAULT_LIMITS, GroundTask
-from asnets.planning import HEURISTICS, PLANNERS, SearchLimits, Solution, Solver
+from asnets.planning import HEURISTICS, PLANNERS, SearchLimits, Solution, Solver, extract_policy, save_policy
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 _PLANNER_HELP = "One of: " + "; ".join(f"{info.name} ({info.description})" for info in PLANNERS.values()) + "."
@@ -55,6 +56,14 @@ def solve(
     seed: SeedOption = 0,
     runs: Annotated[int, typer.Option("--runs", min=1, help="Runs of the policy that is found.")] = 30,
     max_steps: Annotated[int, typer.Option("--max-steps", min=1, help="Step limit of a run.")] = 1000,
+    policy_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--save-policy",
+            metavar="FILE",
+            help="Write the policy to a file if the search converges; `asnets simulate --policy FILE` runs it.",
+        ),
+    ] = None,
     costs: CostsOption = "unit",
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
     json: JsonOption = False,
@@ -64,6 +73,10 @@ def solve(
     A search that reaches a limit reports that as its status, with the value it had; its policy is not run.
     """
     limits = SearchLimits(seconds=time_limit, memory=None if memory_limit is None else parse_size(memory_limit))
+    require(
+        policy_file is None or planner not in PLANNERS or PLANNERS[planner].optimal,
+        f"the planner {planner!r} replans as it goes and has no policy to save",
+    )
     task = load(domain, problem, costs, max_actions).task
     solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth)
     with live_figures() as show:
@@ -74,6 +87,8 @@ def solve(
                 f"({expanded / max(seconds, 1e-9):,.0f} a second), {memory / 1e6:,.0f} MB, {seconds:.0f} s"
             ),
         )
+    if policy_file is not None and solution.status == "converged":
+        save_policy(policy_file, extract_policy(solver))
     evaluation = execute(solver, runs=runs, max_steps=max_steps, seed=seed) if solution.status == "converged" else None
     if json:
         print_json(_as_json(task, solver, solution, evaluation, seed))

@@ -1,5 +1,25 @@
 """Running policies and judging them."""
 
-from asnets.evaluation.rollouts import EpisodeRecord, Simulation, Trace, TraceStep, execute, simulate, trace
+from asnets.evaluation.rollouts import (
+    EpisodePolicy,
+    EpisodeRecord,
+    RandomPolicy,
+    Simulation,
+    Trace,
+    TraceStep,
+    execute,
+    simulate,
+    trace,
+)
 
-__all__ = ["EpisodeRecord", "Simulation", "Trace", "TraceStep", "execute", "simulate", "trace"]
+__all__ = [
+    "EpisodePolicy",
+    "EpisodeRecord",
+    "RandomPolicy",
+    "Simulation",
+    "Trace",
+    "TraceStep",
+    "execute",
+    "simulate",
+    "trace",
+]

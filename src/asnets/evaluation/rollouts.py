@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +19,29 @@ from asnets.planning import Solver
 
 Ending = Literal["goal", "dead_end", "step_limit"]
 ENDINGS: tuple[Ending, ...] = ("goal", "dead_end", "step_limit")
-POLICIES = ("random",)
 MAX_SEED = 2**64 - 1
 _MAX_STEPS = 2**62  # The compiled core takes no larger limits; no run gets so far.
 
 _FIRST_CHUNK = 16
 _CHUNK_SECONDS = 0.25
+
+
+class EpisodePolicy(Protocol):
+    """A policy that the compiled core can run."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def native(self) -> _native.Policy: ...
+
+
+class RandomPolicy:
+    """Each applicable action with equal probability."""
+
+    name = "random"
+
+    def __init__(self, task: GroundTask) -> None:
+        self.native: _native.Policy = _native.RandomPolicy(task.native)
 
 
 @dataclass(frozen=True)
@@ -109,9 +126,8 @@ class Trace:
 
 
 def simulate(
-    task: GroundTask,
+    policy: EpisodePolicy,
     *,
-    policy: str = "random",
     episodes: int = 100,
     max_steps: int = 300,
     seed: int = 0,
@@ -120,18 +136,16 @@ def simulate(
 ) -> Simulation:
     """Runs episodes from the initial state until goal, dead end or step limit.
 
-    Results depend on the task, policy, seed and limits only, not on the number of threads.
+    Results depend on the policy, seed and limits only, not on the number of threads.
 
     Args:
-        task: The ground task.
-        policy: "random": each applicable action with equal probability.
+        policy: What chooses actions, and in which task.
         episodes: How many.
         max_steps: Step limit of each.
         seed: Seed of all random choices.
         threads: How many to use; None for as many as there are cores.
         progress: Called with (episodes done, steps done) now and then.
     """
-    _check_policy(policy)
     _check(max_steps, seed)
     if episodes < 1:
         raise ConfigError(f"the number of episodes must be at least 1, not {episodes}")
@@ -144,7 +158,7 @@ def simulate(
     while done < episodes:
         count = min(chunk, episodes - done)
         start = time.perf_counter()
-        parts.append(_native.run_random_episodes(task.native, seed, done, count, limit, min(workers, count)))
+        parts.append(_native.run_episodes(policy.native, seed, done, count, limit, min(workers, count)))
         elapsed = time.perf_counter() - start
         seconds += elapsed
         done += count
@@ -154,7 +168,7 @@ def simulate(
         if elapsed < _CHUNK_SECONDS:
             chunk *= 2
     steps, costs, endings = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return Simulation(policy, seed, max_steps, steps, costs, endings, seconds)
+    return Simulation(policy.name, seed, max_steps, steps, costs, endings, seconds)
 
 
 def execute(solver: Solver, *, runs: int = 30, max_steps: int = 1000, seed: int = 0) -> Simulation:
@@ -175,12 +189,11 @@ def execute(solver: Solver, *, runs: int = 30, max_steps: int = 1000, seed: int 
     return Simulation(policy, seed, max_steps, steps, costs, endings, time.perf_counter() - start)
 
 
-def trace(task: GroundTask, *, policy: str = "random", episode: int = 0, max_steps: int = 300, seed: int = 0) -> Trace:
+def trace(policy: EpisodePolicy, *, episode: int = 0, max_steps: int = 300, seed: int = 0) -> Trace:
     """One run step by step: the very run that `simulate` does for the same seed and episode."""
-    _check_policy(policy)
     _check(max_steps, seed)
     limit = min(max_steps, _MAX_STEPS)
-    states, actions, (steps, costs, endings) = _native.trace_random_episode(task.native, seed, episode, limit)
+    states, actions, (steps, costs, endings) = _native.trace_episode(policy.native, seed, episode, limit)
     record = EpisodeRecord(seed, episode, int(steps[0]), float(costs[0]), ENDINGS[int(endings[0])])
     return Trace(
         record,
@@ -198,11 +211,6 @@ def _num_cores() -> int:
 
 def _difference(first: npt.NDArray[np.int32], second: npt.NDArray[np.int32]) -> tuple[int, ...]:
     return tuple(int(item) for item in np.setdiff1d(first, second, assume_unique=True))
-
-
-def _check_policy(policy: str) -> None:
-    if policy not in POLICIES:
-        raise ConfigError(f"unknown policy {policy!r}; expected one of {', '.join(POLICIES)}")
 
 
 def _check(max_steps: int, seed: int) -> None:

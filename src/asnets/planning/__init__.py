@@ -9,6 +9,7 @@ from asnets.planning.heuristics import (
     initial_value,
     make_heuristic,
 )
+from asnets.planning.policy_file import PolicyOrigin, SavedPolicy, extract_policy, load_policy, save_policy
 from asnets.planning.solvers import GIVE_UP, PLANNERS, PlannerInfo, QValues, SearchLimits, Solution, Solver
 
 __all__ = [
@@ -18,12 +19,17 @@ __all__ = [
     "HeuristicInfo",
     "Landmarks",
     "PlannerInfo",
+    "PolicyOrigin",
     "QValues",
+    "SavedPolicy",
     "SearchLimits",
     "Solution",
     "Solver",
+    "extract_policy",
     "find_landmarks",
     "initial_landmarks",
     "initial_value",
+    "load_policy",
     "make_heuristic",
+    "save_policy",
 ]

@@ -56,7 +56,7 @@ class SearchLimits:
 
     Attributes:
         seconds: Wall time of the call.
-        memory: Resident memory of the whole process, in bytes.
+        memory: Resident memory of the whole process, in bytes; the search stops at 95% of it, since tables grow in leaps.
         expansions: Expanded states of the call.
         trials: Trials (lrtdp, ssipp) or passes (ilao) of the call.
     """
@@ -157,6 +157,9 @@ class Solver:
         self.task = task
         self.planner = planner
         self.heuristic = heuristic
+        self.epsilon = epsilon
+        self.penalty = penalty
+        self.seed = seed
         self._native = _native.Solver(task.native, planner, heuristic, epsilon, penalty, seed, depth or 3)
 
     @property
@@ -237,9 +240,21 @@ class Solver:
         Raises:
             ConfigError: If the state has not been solved.
         """
+        self._require_solved(state)
+        return self._native.envelope(state)
+
+    def policy_table(self, state: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+        """The states of the policy envelope, packed and one after the other, with their actions and values.
+
+        Raises:
+            ConfigError: If the state has not been solved.
+        """
+        self._require_solved(state)
+        return self._native.policy_table(state)
+
+    def _require_solved(self, state: int) -> None:
         if not self.is_solved(state):
             raise ConfigError("the policy envelope of a state that has not been solved")
-        return self._native.envelope(state)
 
     def q_values(self, state: int, limits: SearchLimits = NO_LIMITS) -> QValues:
         """The Q values of all applicable actions; solves their successors first. Limits hold for each successor.

@@ -1,0 +1,27 @@
+// Every applicable action with equal probability.
+#pragma once
+
+#include <vector>
+
+#include "policy/policy.hpp"
+#include "successor_generator.hpp"
+
+namespace asnets {
+
+class RandomPolicy final : public Policy {
+ public:
+  explicit RandomPolicy(const SuccessorGenerator& generator) : generator_(generator) {}
+
+  ActionId choose(const Word* state, RandomStream& random) override {
+    generator_.applicable(state, actions_, stack_);
+    if (actions_.empty()) return -1;
+    return actions_.actions()[random.below(actions_.actions().size())];
+  }
+
+ private:
+  const SuccessorGenerator& generator_;
+  ActionList actions_;
+  std::vector<std::int32_t> stack_;
+};
+
+}  // namespace asnets

@@ -1,0 +1,165 @@
+"""Policies of planners in files: an action for each state that the policy can reach.
+
+A file is in the safetensors format: the packed states, their actions and values as tensors, and in the header what the
+policy is for and how it was found. A policy belongs to one ground task: its propositions and actions are named by
+number, and a fingerprint of their names makes sure that they are the same ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from safetensors import SafetensorError
+from safetensors.numpy import load as load_tensors
+from safetensors.numpy import save as save_tensors
+
+from asnets import _native
+from asnets.errors import ConfigError, FileError
+from asnets.files import read_bytes, write_bytes_atomically
+from asnets.grounding import GroundTask
+from asnets.planning.solvers import Solver
+
+FORMAT = "asnets-policy-1"
+
+
+@dataclass(frozen=True)
+class PolicyOrigin:
+    """What a policy is for and how it was found.
+
+    Attributes:
+        fingerprint: Of the ground task.
+        value: The expected cost from the initial state.
+    """
+
+    domain: str
+    problem: str
+    fingerprint: str
+    planner: str
+    heuristic: str
+    epsilon: float
+    penalty: float
+    seed: int
+    costs: str
+    value: float
+
+
+@dataclass(frozen=True)
+class SavedPolicy:
+    """A policy with an action for each state that it can reach.
+
+    Attributes:
+        states: Packed states: one row of 64-bit words each, proposition p in bit p mod 64 of word p div 64.
+        actions: The action of each state; GIVE_UP at goals and dead ends.
+        values: The expected cost from each state.
+    """
+
+    task: GroundTask
+    origin: PolicyOrigin
+    states: npt.NDArray[np.uint64]
+    actions: npt.NDArray[np.int32]
+    values: npt.NDArray[np.float64]
+
+    @property
+    def name(self) -> str:
+        return f"{self.origin.planner} with {self.origin.heuristic}"
+
+    @cached_property
+    def native(self) -> _native.Policy:
+        """For running it.
+
+        Raises:
+            ValueError: If the table makes no sense in the task.
+        """
+        return _native.TablePolicy(self.task.native, self.states.ravel(), self.actions)
+
+
+def extract_policy(solver: Solver) -> SavedPolicy:
+    """The policy from the initial state, for which the solver must have converged.
+
+    Raises:
+        ConfigError: If it has not, or never does (ssipp replans as it goes).
+    """
+    if not solver.is_solved(solver.initial):
+        raise ConfigError(f"the planner {solver.planner!r} has no closed policy to save: it has not solved the problem")
+    words, actions, values = solver.policy_table(solver.initial)
+    origin = PolicyOrigin(
+        solver.task.domain,
+        solver.task.problem,
+        fingerprint(solver.task),
+        solver.planner,
+        solver.heuristic,
+        solver.epsilon,
+        solver.penalty,
+        solver.seed,
+        solver.task.cost_mode,
+        solver.value(solver.initial),
+    )
+    return SavedPolicy(solver.task, origin, words.reshape(len(actions), -1), actions, values)
+
+
+def save_policy(path: Path, policy: SavedPolicy) -> None:
+    """Writes a policy; an existing file is replaced at once or not at all.
+
+    Raises:
+        FileError: If it cannot be written.
+    """
+    metadata = {"format": FORMAT, "origin": json.dumps(asdict(policy.origin))}
+    tensors: dict[str, npt.NDArray[Any]] = {"states": policy.states, "actions": policy.actions, "values": policy.values}
+    write_bytes_atomically(path, save_tensors(tensors, metadata))
+
+
+def load_policy(path: Path, task: GroundTask) -> SavedPolicy:
+    """Reads a policy of a task.
+
+    Raises:
+        FileError: If the file cannot be read, holds no policy, or one of another task.
+    """
+    data = read_bytes(path)
+    try:
+        tensors = load_tensors(data)
+        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+        if header["format"] != FORMAT:
+            raise FileError(f"{path}: the format is {header['format']!r}; expected {FORMAT!r}")
+        origin = PolicyOrigin(**json.loads(header["origin"]))
+        states, actions, values = (tensors[name] for name in ("states", "actions", "values"))
+    except (SafetensorError, ValueError, KeyError, TypeError):
+        raise FileError(f"{path}: not a policy file, or damaged") from None
+    if origin.fingerprint != fingerprint(task):
+        raise FileError(
+            f"{path}: the policy is for another task: {_described(vars(origin))}; "
+            f"expected {_described({'problem': task.problem, 'domain': task.domain, 'costs': task.cost_mode})}"
+        )
+    policy = SavedPolicy(task, origin, states, actions, values)
+    words = max(1, -(-task.num_propositions // 64))
+    try:
+        if states.shape != (len(actions), words) or len(values) != len(actions):
+            raise ValueError
+        _ = policy.native
+    except (ValueError, TypeError):
+        raise FileError(f"{path}: damaged: its states and actions are not those of the task") from None
+    return policy
+
+
+def fingerprint(task: GroundTask) -> str:
+    """A hash of everything that a policy of the task depends on: names of propositions and actions, costs, goal."""
+    digest = hashlib.sha256()
+    for part in (
+        [task.atom_name(atom) for atom in range(task.num_propositions)],
+        [task.action_name(action) for action in range(task.num_actions)],
+        [task.atom_name(int(atom)) for atom in np.flatnonzero(task.in_goal)],
+    ):
+        digest.update("\n".join(part).encode() + b"\0")
+    digest.update(task.costs.tobytes())
+    digest.update(np.flatnonzero(task.initially_true).astype(np.int64).tobytes())
+    return digest.hexdigest()
+
+
+def _described(values: dict[str, Any]) -> str:
+    return f"{values['problem']} of {values['domain']} with {values['costs']} costs"
