@@ -5,4 +5,5 @@ NB_MODULE(_native, module) {
   asnets::bind_grounding(module);
   asnets::bind_simulation(module);
   asnets::bind_planning(module);
+  asnets::bind_network(module);
 }

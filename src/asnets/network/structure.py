@@ -189,4 +189,5 @@ def _pairs(slot: SlotStructure, num_actions: int, what: str) -> Longs:
     actions = np.repeat(np.arange(num_actions), sizes)
     within = np.arange(total) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     nodes = slot.sets.values[slot.sets.offsets[slot.index[actions]] + within]
-    return nodes.astype(np.int64) * num_actions + actions
+    pairs: Longs = nodes.astype(np.int64) * num_actions + actions
+    return pairs
