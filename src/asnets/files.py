@@ -9,8 +9,8 @@ from pathlib import Path
 from asnets.errors import FileError
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Writes a text file under a temporary name beside its place and renames it.
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Writes a file, text as UTF-8, under a temporary name beside its place and renames it.
 
     Raises:
         FileError: If it cannot be written; nothing is left behind.
@@ -19,8 +19,8 @@ def write_atomically(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content.encode() if isinstance(content, str) else content)
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)  # mkstemp makes files private; these are for sharing.
