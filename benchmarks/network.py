@@ -10,6 +10,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from unittest import mock
 
 import numpy as np
@@ -22,7 +23,7 @@ from asnets.domains import domain_text, generate
 from asnets.grounding import GroundTask, ground
 from asnets.network import NetworkConfig, build_structure
 from asnets.network import network as network_module
-from asnets.network.batch import DisjointUnion, StateInputs, make_batch
+from asnets.network.batch import Batch, DisjointUnion, StateInputs, make_batch
 from asnets.network.network import ASNet
 from asnets.planning.heuristics import find_landmarks
 from asnets.ppddl import parse_text
@@ -51,6 +52,23 @@ def random_states(task: GroundTask, count: int) -> StateInputs:
     return StateInputs(truth, enabled, landmarks)
 
 
+def forward(network: ASNet, batch: Batch) -> None:
+    with torch.no_grad():
+        network.log_probabilities(batch)
+
+
+def step(network: ASNet, batch: Batch, dropout: torch.Generator | None = None) -> None:
+    """Forward and backward, to the gradients of all weights."""
+    network.zero_grad()
+    loss = -network.log_probabilities(batch, dropout)[batch.enabled].mean()
+    loss.backward()  # type: ignore[no-untyped-call]
+
+
+def plain_step(network: ASNet, batch: Batch) -> None:
+    with mock.patch.object(network_module, "kernels", torch_kernels):
+        step(network, batch)
+
+
 def milliseconds(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
@@ -61,9 +79,7 @@ def main() -> None:
     """Prints a table."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    table = Table(
-        "problems", "actions", "batch ms", "forward ms", "step ms", "with dropout ms", "plain step ms", "ratio"
-    )
+    table = Table("problems", "actions", "batch", "forward", "step", "with dropout", "plain step", "ratio", title="ms")
     for family, sizes in BATCHES:
         domain = parse_text(domain_text(family)).domains[0]
         tasks = [ground(domain, generate(family, size)) for size in sizes]
@@ -73,29 +89,13 @@ def main() -> None:
         inputs = [random_states(task, count) for task, count in zip(tasks, share, strict=True)]
         batch = make_batch(union, inputs)
         network = ASNet(union.signature, NetworkConfig())
-        dropout = torch.Generator().manual_seed(0)
-
-        def forward(network: ASNet = network, batch: network_module.Batch = batch) -> None:
-            with torch.no_grad():
-                network.log_probabilities(batch)
-
-        def step(
-            generator: torch.Generator | None = None, network: ASNet = network, batch: network_module.Batch = batch
-        ) -> None:
-            network.zero_grad()
-            (-network.log_probabilities(batch, generator)[batch.enabled].mean()).backward()  # type: ignore[no-untyped-call]
-
-        def plain_step(step: Callable[[], None] = step) -> None:
-            with mock.patch.object(network_module, "kernels", torch_kernels):
-                step()
-
-        def building(union: DisjointUnion = union, inputs: list[StateInputs] = inputs) -> None:
-            make_batch(union, inputs)
-
-        def dropping(step: Callable[[torch.Generator], None] = step, dropout: torch.Generator = dropout) -> None:
-            step(dropout)
-
-        sides: list[Callable[[], None]] = [building, forward, step, dropping, plain_step]
+        sides: list[Callable[[], object]] = [
+            partial(make_batch, union, inputs),
+            partial(forward, network, batch),
+            partial(step, network, batch),
+            partial(step, network, batch, torch.Generator().manual_seed(0)),
+            partial(plain_step, network, batch),
+        ]
         times: list[list[float]] = [[] for _ in sides]
         for _ in range(ROUNDS):
             for side, found in zip(sides, times, strict=True):

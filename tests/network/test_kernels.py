@@ -32,7 +32,7 @@ class Case:
 @st.composite
 def cases(draw: DrawFn, *, ties: bool = False) -> Case:
     """Connections stay within a problem; there are problems without states and lists without members."""
-    num_states, num_sources = [], []
+    num_sources: list[int] = []
     starts, source_starts = [0], [0]
     index: list[int] = []
     members: list[int] = []
@@ -48,7 +48,6 @@ def cases(draw: DrawFn, *, ties: bool = False) -> Case:
             starts.append(starts[-1] + states)
         begin = source_starts[-1]
         source_starts += [begin + states * (i + 1) for i in range(sources)]
-        num_states.append(states)
         num_sources.append(sources)
     width = draw(st.integers(1, 19))
     generator = torch.Generator().manual_seed(draw(st.integers(0, 2**32)))
