@@ -33,7 +33,7 @@ def test_round_trip() -> None:
         ({"layers": True}, "layers must be"),
         ({"hidden": 1.5}, "hidden must be"),
         ({"nonlinearity": "swish"}, "nonlinearity must be one of elu, relu, tanh, sigmoid, not 'swish'"),
-        ({"dropout": 1.0}, "dropout must be a number from 0 to below 1"),
+        ({"dropout": 1.0}, "dropout must be a number from 0 to 0.99"),
         ({"dropout": float("nan")}, "dropout must be"),
         ({"pooling": "mean"}, "pooling must be one of schema, slot"),
         ({"skip": 1}, "skip must be true or false"),

@@ -15,6 +15,7 @@ NONLINEARITIES = ("elu", "relu", "tanh", "sigmoid")
 POOLINGS = ("schema", "slot")
 MAX_LAYERS = 64
 MAX_HIDDEN = 4096
+MAX_DROPOUT = 0.99
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,12 @@ class NetworkConfig:
         _require_integer("hidden", self.hidden, MAX_HIDDEN)
         _require_choice("nonlinearity", self.nonlinearity, NONLINEARITIES)
         _require_choice("pooling", self.pooling, POOLINGS)
-        if isinstance(self.dropout, bool) or not isinstance(self.dropout, int | float) or not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout must be a number from 0 to below 1, not {self.dropout!r}")
+        if (
+            isinstance(self.dropout, bool)
+            or not isinstance(self.dropout, int | float)
+            or not 0 <= self.dropout <= MAX_DROPOUT
+        ):
+            raise ConfigError(f"dropout must be a number from 0 to {MAX_DROPOUT}, not {self.dropout!r}")
         for name in ("skip", "landmarks"):
             if not isinstance(getattr(self, name), bool):
                 raise ConfigError(f"{name} must be true or false, not {getattr(self, name)!r}")

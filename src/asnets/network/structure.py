@@ -21,6 +21,7 @@ import numpy.typing as npt
 from asnets.errors import LimitError
 from asnets.grounding import GroundTask
 from asnets.grounding.task import Bools, GroundSchema, Ints, Lists, SlotInstances
+from asnets.network.config import POOLINGS
 from asnets.network.signature import DomainSignature, PoolSource, slot_signatures
 
 Longs = npt.NDArray[np.int64]
@@ -107,6 +108,8 @@ def build_structure(task: GroundTask, pooling: str = "schema") -> Structure:
     Raises:
         LimitError: If a pool has more than `MAX_PAIRS` pairs; only atoms under quantifiers can have so many.
     """
+    if pooling not in POOLINGS:
+        raise ValueError(f"unknown pooling {pooling!r}")
     signature = DomainSignature.of(task)
     predicate_number = {name: number for number, (name, _) in enumerate(signature.predicates)}
     ground_schemas = sorted(task.schemas, key=lambda schema: schema.name)
