@@ -199,6 +199,8 @@ def test_batch_of_several_problems_is_each_alone() -> None:
     inputs = [
         inputs_of(task, states_of(task, count)) if count else None for task, count in zip(problems, counts, strict=True)
     ]
+    # On a line at most one move is enabled; here all are, so that the softmax has something to do.
+    inputs = [each and replace(each, enabled=np.ones_like(each.enabled)) for each in inputs]
     network = random_network(problems[0], NetworkConfig(layers=2, hidden=5))
     mixed = make_batch(DisjointUnion([build_structure(task) for task in problems]), inputs, torch.float64)
     with torch.no_grad():

@@ -247,9 +247,8 @@ def masked_log_softmax(logits: Tensor, batch: Batch) -> Tensor:
     enabled = torch.zeros(shape, dtype=torch.bool)
     enabled.view(-1)[batch.padded] = batch.enabled
     matrix = logits.new_zeros(shape).view(-1).index_copy(0, batch.padded, logits).view(shape)
-    # Without an enabled action all would be -inf, and the gradient undefined.
-    possible = enabled | ~enabled.any(dim=1, keepdim=True)
-    result = functional.log_softmax(matrix.masked_fill(~possible, -math.inf), dim=1)
+    # Where no action is enabled the softmax is undefined; the masks keep that from the result and from the gradient.
+    result = functional.log_softmax(matrix.masked_fill(~enabled, -math.inf), dim=1)
     return result.masked_fill(~enabled, -math.inf).view(-1).index_select(0, batch.padded)
 
 
