@@ -308,3 +308,17 @@ def test_names_of_schemas_may_be_those_of_torch() -> None:
 def test_families(family: str) -> None:
     task = ground(parse_text(domain_text(family)).domains[0], generate(family, FAMILIES[family].minimum_size))
     check_against_oracle(task, NetworkConfig(hidden=3), 0, 3)
+
+
+@pytest.mark.parametrize("landmarks", [False, True])
+@pytest.mark.parametrize("skip", [False, True])
+def test_schema_without_atoms(landmarks: bool, skip: bool) -> None:
+    task = ground_text(f"{LINE} (:action wait :parameters (?l - loc))", line_problem(3))
+    check_against_oracle(task, NetworkConfig(hidden=2, landmarks=landmarks, skip=skip), 0, 3)
+
+
+def test_task_without_actions() -> None:
+    task = ground_text(LINE, line_problem(1))
+    assert task.num_actions == 0
+    batch = batch_of(task, inputs_of(task, [[]]))
+    assert random_network(task, NetworkConfig()).probabilities(batch).shape == (0,)
