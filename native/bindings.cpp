@@ -6,4 +6,5 @@ NB_MODULE(_native, module) {
   asnets::bind_simulation(module);
   asnets::bind_policy(module);
   asnets::bind_planning(module);
+  asnets::bind_network(module);
 }

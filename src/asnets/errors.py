@@ -27,6 +27,10 @@ class FileError(AsnetsError):
     """A file that cannot be read or written, or that does not hold what is asked for."""
 
 
+class ModelFileError(FileError):
+    """A file that is not a model, or a damaged one."""
+
+
 class LimitError(AsnetsError):
     """A size limit was reached; the message names what grew too large."""
 

@@ -21,13 +21,8 @@ def read_bytes(path: Path) -> bytes:
         raise FileError(f"{path}: cannot read the file: {error.strerror or error}") from None
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Writes a text file; see `write_bytes_atomically`."""
-    write_bytes_atomically(path, text.encode())
-
-
-def write_bytes_atomically(path: Path, data: bytes) -> None:
-    """Writes a file under a temporary name beside its place and renames it.
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Writes a file, text as UTF-8, under a temporary name beside its place and renames it.
 
     Raises:
         FileError: If it cannot be written; nothing is left behind.
@@ -37,7 +32,7 @@ def write_bytes_atomically(path: Path, data: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
+            stream.write(content.encode() if isinstance(content, str) else content)
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)  # mkstemp makes files private; these are for sharing.

@@ -22,7 +22,7 @@ from safetensors.numpy import save as save_tensors
 
 from asnets import _native
 from asnets.errors import ConfigError, FileError
-from asnets.files import read_bytes, write_bytes_atomically
+from asnets.files import read_bytes, write_atomically
 from asnets.grounding import GroundTask
 from asnets.planning.solvers import Solver
 
@@ -112,7 +112,7 @@ def save_policy(path: Path, policy: SavedPolicy) -> None:
     """
     metadata = {"format": FORMAT, "origin": json.dumps(asdict(policy.origin))}
     tensors: dict[str, npt.NDArray[Any]] = {"states": policy.states, "actions": policy.actions, "values": policy.values}
-    write_bytes_atomically(path, save_tensors(tensors, metadata))
+    write_atomically(path, save_tensors(tensors, metadata))
 
 
 def load_policy(path: Path, task: GroundTask) -> SavedPolicy:

@@ -56,7 +56,7 @@ class SearchLimits:
 
     Attributes:
         seconds: Wall time of the call.
-        memory: Resident memory of the whole process, in bytes; the search stops at 95% of it, since tables grow in leaps.
+        memory: Resident memory of the whole process, in bytes. The search stops at 95% of it: tables grow in leaps.
         expansions: Expanded states of the call.
         trials: Trials (lrtdp, ssipp) or passes (ilao) of the call.
     """

@@ -1,0 +1,166 @@
+"""The model file: everything that is needed to use a network again, in one safetensors file.
+
+The tensors are those of `weight_shapes`, as 32-bit floats. The header's metadata has one key, `asnets-model` (the
+library does not keep the order of several), which holds a JSON object:
+
+| key | value |
+|---|---|
+| version | the number of this layout |
+| signature | `DomainSignature.to_json` |
+| config | `NetworkConfig.to_dict` |
+| training | whatever the trainer wants to remember |
+| checksum | SHA-256 of the tensors' bytes, in the order of `weight_shapes` |
+
+The same model gives the same bytes. Nothing in a file is trusted:
+loading either gives a network whose weights are finite and fit its signature, or raises.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from asnets.errors import ConfigError, FileError, ModelFileError
+from asnets.files import write_atomically
+from asnets.grounding import GroundTask
+from asnets.network.config import NetworkConfig
+from asnets.network.network import ASNet, weight_shapes
+from asnets.network.signature import DomainSignature
+
+FORMAT = "asnets-model"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Model:
+    """A network and what is remembered of its training."""
+
+    network: ASNet
+    training: dict[str, Any]
+
+
+def save_model(path: Path, network: ASNet, training: Mapping[str, Any]) -> None:
+    """Writes a model file, whole or not at all.
+
+    Args:
+        path: The file.
+        network: The network.
+        training: Anything that JSON can hold.
+
+    Raises:
+        FileError: If it cannot be written.
+    """
+    tensors = {name: weight.detach().to(torch.float32).contiguous() for name, weight in network.weights().items()}
+    header = {
+        "version": VERSION,
+        "signature": network.signature.to_json(),
+        "config": network.config.to_dict(),
+        "training": dict(training),
+        "checksum": _checksum(tensors),
+    }
+    write_atomically(path, safetensors.torch.save(tensors, {FORMAT: json.dumps(header, allow_nan=False)}))
+
+
+def load_model(path: Path) -> Model:
+    """Reads a model file.
+
+    Raises:
+        FileError: If it cannot be read.
+        ModelFileError: If it is not a model, or a damaged one.
+    """
+    try:
+        with path.open("rb"):  # A clearer message than that of the library.
+            pass
+        with safetensors.safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except OSError as error:
+        raise FileError(f"{path}: cannot read the file: {error.strerror or error}") from None
+    except Exception as error:
+        # The library raises its own errors, but also others for odd headers; all mean the same here.
+        raise ModelFileError(f"{path}: not a model file, or cut off or damaged: {error}") from None
+    try:
+        return _model(metadata, tensors)
+    except ValueError as error:
+        raise ModelFileError(f"{path}: {error}") from None
+
+
+def check_fits(network: ASNet, task: GroundTask) -> None:
+    """Checks that a network is for the domain of a task.
+
+    Raises:
+        ConfigError: Naming what differs.
+    """
+    differences = network.signature.differences(DomainSignature.of(task))
+    if differences:
+        lines = "\n".join(f"  {difference}" for difference in differences)
+        raise ConfigError(f"the model is for another domain than {task.domain!r}; there\n{lines}")
+
+
+def _model(metadata: Mapping[str, str], tensors: Mapping[str, Tensor]) -> Model:
+    if FORMAT not in metadata:
+        raise ValueError("not a model file: its header does not say that it is one")
+    header = _parsed(metadata[FORMAT])
+    if header.get("version") != VERSION:
+        raise ValueError(f"the model file has version {header.get('version')!r}; version {VERSION} is needed")
+    for key in ("config", "training"):
+        if not isinstance(header.get(key), dict):
+            raise ValueError(f"damaged header: {key!r} is missing or not an object")
+    signature = DomainSignature.from_json(header.get("signature"))
+    try:
+        config = NetworkConfig.from_dict(header["config"])
+    except ConfigError as error:
+        raise ValueError(str(error)) from None
+
+    shapes = weight_shapes(signature, config)
+    for name in shapes:
+        if name not in tensors:
+            raise ValueError(f"the weights {name!r} are missing")
+    for name, tensor in tensors.items():
+        if name not in shapes:
+            raise ValueError(f"there are weights {name!r}, for which the network has no use")
+        if tuple(tensor.shape) != shapes[name]:
+            raise ValueError(f"the weights {name!r} have the shape {tuple(tensor.shape)} instead of {shapes[name]}")
+        if tensor.dtype != torch.float32:
+            raise ValueError(f"the weights {name!r} are of the type {tensor.dtype} instead of torch.float32")
+        if not bool(torch.isfinite(tensor).all()):
+            raise ValueError(f"the weights {name!r} are not finite")
+    if header.get("checksum") != _checksum({name: tensors[name] for name in shapes}):
+        raise ValueError("damaged: the checksum of the weights is wrong")
+
+    network = ASNet(signature, config)
+    with torch.no_grad():
+        for name, weight in network.weights().items():
+            weight.copy_(tensors[name])
+    return Model(network, header["training"])
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    """The header; numbers that JSON does not have are refused, as they are in writing."""
+
+    def refuse(constant: str) -> float:
+        raise ValueError(constant)
+
+    try:
+        value = json.loads(text, parse_constant=refuse)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise ValueError("damaged header: it cannot be read")
+    return value
+
+
+def _checksum(tensors: Mapping[str, Tensor]) -> str:
+    digest = hashlib.sha256()
+    for tensor in tensors.values():
+        digest.update(tensor.numpy().tobytes())
+    return digest.hexdigest()

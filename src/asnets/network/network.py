@@ -1,0 +1,260 @@
+"""The network: weights of a domain and their application to minibatches.
+
+[toyer2018action], "Network structure" and "Heuristic features for expressiveness". With n = `config.layers`:
+
+    φ_a^l = f(W_s^l u_a^l + b_s^l)    l = 1 … n + 1, for an action a of schema s; no f and one output for l = n + 1
+    ψ_p^l = f(W_q^l v_p^l + b_q^l)    l = 1 … n, for a proposition p of predicate q
+
+| input | columns of the weight, in this order |
+|---|---|
+| u_a^1 | c (3, if the network reads landmarks); v of each slot; g of each slot |
+| u_a^l | ψ^(l-1) of each slot; with skip connections φ_a^(l-1) |
+| v_p^l | the maximum of φ^l over each pool source; with skip connections ψ_p^(l-1), for l > 1 |
+
+A slot under a quantifier has two inputs instead of one: first the maximum, then the minimum over its set.
+
+An action layer first multiplies the vectors of all nodes by the columns of each slot and then adds up what each action
+asks for: there are many more actions than propositions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from asnets.network import kernels
+from asnets.network.batch import NUM_LANDMARK_FEATURES, Batch
+from asnets.network.config import NetworkConfig
+from asnets.network.signature import DomainSignature, SchemaSignature
+
+FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "elu": functional.elu,
+    "relu": functional.relu,
+    "tanh": torch.tanh,
+    "sigmoid": torch.sigmoid,
+}
+
+
+class ASNet(nn.Module):
+    """The weights θ of a domain.
+
+    Attributes:
+        signature: The domain's.
+        config: The shape.
+    """
+
+    def __init__(
+        self, signature: DomainSignature, config: NetworkConfig, *, seed: int = 0, dtype: torch.dtype = torch.float32
+    ) -> None:
+        """Makes a network with random weights.
+
+        Weights are uniform within ±sqrt(6 / (inputs + outputs)) (Glorot and Bengio 2010), biases 0.
+
+        Args:
+            signature: The domain's.
+            config: The shape.
+            seed: Of the weights; they are drawn in double precision in the order of their names.
+            dtype: Of the weights.
+        """
+        super().__init__()
+        self.signature = signature
+        self.config = config
+        self._weights: dict[str, nn.Parameter] = {}
+        generator = torch.Generator().manual_seed(seed)
+        for name, shape in weight_shapes(signature, config).items():
+            if name.endswith(".bias"):
+                values = torch.zeros(shape, dtype=torch.float64)
+            else:
+                bound = math.sqrt(6 / max(1, sum(shape)))
+                values = (torch.rand(shape, generator=generator, dtype=torch.float64) * 2 - 1) * bound
+            parameter = nn.Parameter(values.to(dtype))
+            self._weights[name] = parameter
+            # Torch does not take dots here.
+            self.register_parameter(name.replace(".", "/"), parameter)
+
+    def weights(self) -> dict[str, nn.Parameter]:
+        """The parameters under the names of `weight_shapes`."""
+        return dict(self._weights)
+
+    def forward(self, batch: Batch, dropout: torch.Generator | None = None) -> Tensor:
+        """The outputs of the last layer, before the softmax.
+
+        Args:
+            batch: The states.
+            dropout: If given, outputs of all layers but the last are dropped at random, as drawn from this generator.
+
+        Returns:
+            One number for each row of the batch's result.
+        """
+        base: list[Tensor] | None = None
+        if self.config.landmarks:
+            if batch.landmarks is None:
+                raise ValueError("the network reads landmarks and the batch has none")
+            base = batch.landmarks
+        actions = self._action_layer(1, batch, batch.features, base, dropout)
+        propositions: list[Tensor] | None = None
+        for layer in range(1, self.config.layers + 1):
+            propositions = self._proposition_layer(layer, batch, actions, propositions, dropout)
+            actions = self._action_layer(layer + 1, batch, propositions, actions if self.config.skip else None, dropout)
+        return torch.cat([part.view(-1) for part in actions]).index_select(0, batch.output)
+
+    def log_probabilities(self, batch: Batch, dropout: torch.Generator | None = None) -> Tensor:
+        """The logarithm of the policy, for each row of the batch's result; see `masked_log_softmax`."""
+        return masked_log_softmax(self(batch, dropout), batch)
+
+    def probabilities(self, batch: Batch, dropout: torch.Generator | None = None) -> Tensor:
+        """The policy π(a | s), for each row of the batch's result; exactly 0 for disabled actions."""
+        return self.log_probabilities(batch, dropout).exp()
+
+    def _action_layer(
+        self,
+        layer: int,
+        batch: Batch,
+        nodes: list[Tensor],
+        base: list[Tensor] | None,
+        dropout: torch.Generator | None,
+    ) -> list[Tensor]:
+        """The action modules of a layer.
+
+        Args:
+            layer: From 1.
+            batch: The states.
+            nodes: For each predicate, what is read of its nodes: v and g, or hidden vectors.
+            base: For each schema, what is read beside the slots: c, or hidden vectors.
+            dropout: As in `forward`.
+        """
+        results = []
+        for s, schema in enumerate(self.signature.schemas):
+            weight, bias = self._module("action", layer, schema.name)
+            if layer == 1:
+                weight = weight[:, _first_layer_order(schema, self.config)]
+            starts = batch.action_starts[s]
+            sources: list[kernels.Gathered] = []
+            column = 0
+            result: Tensor | None = None
+            if base is not None:
+                width = base[s].shape[1]
+                result = torch.addmm(bias, base[s], weight[:, weight.shape[1] - width :].t())
+            for slot, set_starts in zip(batch.union.slots[s], batch.set_starts[s], strict=True):
+                values, value_starts = nodes[slot.predicate], batch.node_starts[slot.predicate]
+                if slot.sets is not None:
+                    pools = [
+                        kernels.pool(values, value_starts, set_starts, slot.sets, minimum=minimum)
+                        for minimum in (False, True)
+                    ]
+                    values, value_starts = torch.cat(pools, dim=1), set_starts
+                columns = weight[:, column : column + values.shape[1]].t()
+                column += values.shape[1]
+                # The bias is added once: to the base or, cheaper than to every action, to the first slot.
+                first = result is None and not sources
+                product = torch.addmm(bias, values, columns) if first else values @ columns
+                sources.append(kernels.Gathered(product, value_starts, slot.index))
+            if result is None and not sources:
+                result = bias.expand(int(starts[-1]), -1)
+            summed = kernels.gather_sum(result, starts, sources)
+            results.append(summed if layer > self.config.layers else self._activation(summed, dropout))
+        return results
+
+    def _proposition_layer(
+        self,
+        layer: int,
+        batch: Batch,
+        actions: list[Tensor],
+        previous: list[Tensor] | None,
+        dropout: torch.Generator | None,
+    ) -> list[Tensor]:
+        """The proposition modules of a layer, from the actions of the same layer and the propositions before."""
+        results = []
+        for p, (name, _) in enumerate(self.signature.predicates):
+            weight, bias = self._module("proposition", layer, name)
+            sources = self.signature.pool_sources(name, self.config.pooling)
+            inputs = [
+                kernels.pool(actions[source.schema], batch.action_starts[source.schema], batch.node_starts[p], lists)
+                for source, lists in zip(sources, batch.union.pools[p], strict=True)
+            ]
+            if self.config.skip and previous is not None:
+                inputs.append(previous[p])
+            results.append(self._activation(torch.addmm(bias, torch.cat(inputs, dim=1), weight.t()), dropout))
+        return results
+
+    def _module(self, kind: str, layer: int, name: str) -> tuple[Tensor, Tensor]:
+        return self._weights[f"{kind}.{layer}.{name}.weight"], self._weights[f"{kind}.{layer}.{name}.bias"]
+
+    def _activation(self, values: Tensor, dropout: torch.Generator | None) -> Tensor:
+        result = FUNCTIONS[self.config.nonlinearity](values)
+        if dropout is None or self.config.dropout == 0:
+            return result
+        return result * dropout_factors(result.shape, self.config.dropout, dropout, result.dtype)
+
+
+def dropout_factors(shape: torch.Size, probability: float, generator: torch.Generator, dtype: torch.dtype) -> Tensor:
+    """Independent factors: 0 with the given probability, else so large that the expectation is 1.
+
+    The probability is rounded to a 65536th: four factors come from one random number of 64 bits, which is much
+    faster than one number each.
+    """
+    dropped = round(probability * 2**16)
+    words = torch.empty((shape.numel() + 3) // 4, dtype=torch.int64)
+    words.random_(-(2**63), None, generator=generator)
+    kept = words.view(torch.int16)[: shape.numel()].view(shape) >= dropped - 2**15
+    # Torch converts bytes much faster than booleans.
+    return kept.view(torch.uint8).to(dtype).mul_(2**16 / (2**16 - dropped))
+
+
+def weight_shapes(signature: DomainSignature, config: NetworkConfig) -> dict[str, tuple[int, ...]]:
+    """The name and shape of each parameter, in a fixed order.
+
+    `action.{layer}.{schema}.weight` and `.bias` for layers 1 … n + 1, `proposition.{layer}.{predicate}.weight` and
+    `.bias` for 1 … n; a weight is outputs × inputs. Names are unambiguous whatever the schemas are called: the layer is
+    a number and the ending is fixed.
+    """
+    shapes: dict[str, tuple[int, ...]] = {}
+
+    def add(name: str, outputs: int, inputs: int) -> None:
+        shapes[f"{name}.weight"] = (outputs, inputs)
+        shapes[f"{name}.bias"] = (outputs,)
+
+    for layer in range(1, config.layers + 2):
+        for schema in signature.schemas:
+            read = sum(2 if slot.is_set else 1 for slot in schema.slots)
+            if layer == 1:
+                inputs = 2 * read + (NUM_LANDMARK_FEATURES if config.landmarks else 0)
+            else:
+                inputs = config.hidden * (read + config.skip)
+            add(f"action.{layer}.{schema.name}", 1 if layer > config.layers else config.hidden, inputs)
+        if layer <= config.layers:
+            for name, _ in signature.predicates:
+                pools = len(signature.pool_sources(name, config.pooling))
+                add(
+                    f"proposition.{layer}.{name}",
+                    config.hidden,
+                    config.hidden * (pools + (config.skip and layer > 1)),
+                )
+    return shapes
+
+
+def masked_log_softmax(logits: Tensor, batch: Batch) -> Tensor:
+    """The logarithm of the softmax over the enabled actions of each state.
+
+    Disabled actions have -inf, so that their probability is exactly 0; their gradient is 0. The same holds for all
+    actions of a state in which none is enabled.
+    """
+    shape = (batch.total_states, batch.widest)
+    enabled = torch.zeros(shape, dtype=torch.bool)
+    enabled.view(-1)[batch.padded] = batch.enabled
+    matrix = logits.new_zeros(shape).view(-1).index_copy(0, batch.padded, logits).view(shape)
+    # Where no action is enabled the softmax is undefined; the masks keep that from the result and from the gradient.
+    result = functional.log_softmax(matrix.masked_fill(~enabled, -math.inf), dim=1)
+    return result.masked_fill(~enabled, -math.inf).view(-1).index_select(0, batch.padded)
+
+
+def _first_layer_order(schema: SchemaSignature, config: NetworkConfig) -> Tensor:
+    """The columns of the first layer in the order in which they are used: v and g of each slot together, then c."""
+    before = NUM_LANDMARK_FEATURES if config.landmarks else 0
+    read = sum(2 if slot.is_set else 1 for slot in schema.slots)
+    pairs = [(before + i, before + read + i) for i in range(read)]
+    return torch.tensor([column for pair in pairs for column in pair] + list(range(before)), dtype=torch.int64)

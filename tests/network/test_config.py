@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from asnets.errors import ConfigError
+from asnets.network import NetworkConfig
+
+
+def test_defaults_are_those_of_the_paper() -> None:
+    assert NetworkConfig().to_dict() == {
+        "layers": 2,
+        "hidden": 16,
+        "nonlinearity": "elu",
+        "dropout": 0.25,
+        "pooling": "schema",
+        "skip": False,
+        "landmarks": True,
+    }
+
+
+def test_round_trip() -> None:
+    config = NetworkConfig(layers=3, hidden=8, nonlinearity="tanh", dropout=0.0, pooling="slot", skip=True)
+    assert NetworkConfig.from_dict(config.to_dict()) == config
+    assert NetworkConfig.from_dict({"layers": 3}) == NetworkConfig(layers=3)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"layers": 0}, "layers must be a whole number from 1 to 64, not 0"),
+        ({"layers": True}, "layers must be"),
+        ({"hidden": 1.5}, "hidden must be"),
+        ({"nonlinearity": "swish"}, "nonlinearity must be one of elu, relu, tanh, sigmoid, not 'swish'"),
+        ({"dropout": 1.0}, "dropout must be a number from 0 to 0.99"),
+        ({"dropout": float("nan")}, "dropout must be"),
+        ({"pooling": "mean"}, "pooling must be one of schema, slot"),
+        ({"skip": 1}, "skip must be true or false"),
+        ({"width": 3}, "unknown network option 'width'"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        NetworkConfig.from_dict(values)
