@@ -37,6 +37,26 @@ class PyHeuristic {
   std::unique_ptr<Heuristic> heuristic_;
 };
 
+// One landmark finder behind a lock.
+class PyLandmarkFeatures {
+ public:
+  explicit PyLandmarkFeatures(const PyTask& task) : task_(task), finder_(make_landmark_finder(task.task)) {}
+
+  std::vector<std::uint8_t> evaluate(const IntArray& propositions) {
+    const std::vector<Word> state = pack_state(task_.task, propositions);
+    std::vector<std::uint8_t> features(3 * task_.task.num_actions());
+    nb::gil_scoped_release release;
+    const std::lock_guard lock(mutex_);
+    finder_->features(state.data(), features.data());
+    return features;
+  }
+
+ private:
+  const PyTask& task_;
+  std::mutex mutex_;
+  std::unique_ptr<LandmarkFinder> finder_;
+};
+
 constexpr const char* kStatusNames[] = {"converged", "time", "memory", "expansions", "trials", "interrupted"};
 
 // A solver behind a lock. A call answers Ctrl-C by the status "interrupted"; the exception is raised by the binding.
@@ -121,6 +141,14 @@ void bind_planning(nb::module_& module) {
           },
           nb::arg("states"), nb::arg("ids"), "The values of states; infinite at recognised dead ends.")
       .def_prop_ro("is_admissible", &PyHeuristic::is_admissible);
+
+  nb::class_<PyLandmarkFeatures>(module, "LandmarkFeatures", "What the network reads of the landmarks of LM-cut.")
+      .def(nb::init<const PyTask&>(), nb::arg("task"), nb::keep_alive<1, 2>())
+      .def(
+          "evaluate",
+          [](PyLandmarkFeatures& self, IntArray propositions) { return to_numpy(self.evaluate(propositions)); },
+          nb::arg("propositions"),
+          "Three bytes for each action in a state: only action of some cut, one of several of some cut, in no cut.");
 
   nb::class_<PySolver>(module, "Solver", "A planner with its table of values; states are numbered by the solver.")
       .def(nb::init<const PyTask&, const std::string&, const std::string&, double, double, std::uint64_t,
@@ -210,7 +238,13 @@ void bind_planning(nb::module_& module) {
           [](PySolver& self, StateId state) {
             return to_numpy(self.locked(state, [&](Solver& solver) { return solver.envelope(state); }));
           },
-          nb::arg("state"), "The states that the greedy policy from a state can visit, that state first.")
+          nb::arg("state"), "The states that the policy from a state can visit, that state first.")
+      .def(
+          "new_envelope",
+          [](PySolver& self, StateId state) {
+            return to_numpy(self.locked(state, [&](Solver& solver) { return solver.new_envelope(state); }));
+          },
+          nb::arg("state"), "Of the envelope, the states that no earlier call of this function has given.")
       .def(
           "policy_table",
           [](PySolver& self, StateId state) {
@@ -272,7 +306,7 @@ void bind_planning(nb::module_& module) {
   module.def(
       "find_landmarks",
       [](PyStates& states, StateId state) {
-        const Landmarks landmarks = find_landmarks(states.task().task, states.words(state));
+        const Landmarks landmarks = make_landmark_finder(states.task().task)->find(states.words(state));
         return nb::make_tuple(landmarks.reachable ? landmarks.value : kInfinity, landmarks.cuts, landmarks.costs);
       },
       nb::sig("def find_landmarks(states: States, state: int) -> tuple[float, list[list[int]], list[float]]"),

@@ -177,28 +177,55 @@ template class LandmarkCut<double>;
 namespace {
 
 template <typename Cost>
-Landmarks collect_landmarks(const Task& task, const Word* state) {
-  LandmarkCut<Cost> finder(task);
-  Landmarks landmarks;
-  landmarks.reachable = finder.for_each_cut(state, [&](const std::vector<OperatorId>& operators, Cost cost) {
-    std::vector<ActionId> actions;
-    for (const OperatorId op : operators) actions.push_back(finder.relaxed().action(op));
-    std::sort(actions.begin(), actions.end());
-    actions.erase(std::unique(actions.begin(), actions.end()), actions.end());
-    landmarks.value += static_cast<double>(cost);
-    landmarks.cuts.push_back(std::move(actions));
-    landmarks.costs.push_back(static_cast<double>(cost));
-  });
-  return landmarks;
-}
+class LandmarkFinderOf final : public LandmarkFinder {
+ public:
+  explicit LandmarkFinderOf(const Task& task) : num_actions_(task.num_actions()), cuts_(task) {}
+
+  Landmarks find(const Word* state) override {
+    Landmarks landmarks;
+    landmarks.reachable = cuts_.for_each_cut(state, [&](const std::vector<OperatorId>& operators, Cost cost) {
+      set_actions(operators);
+      landmarks.value += static_cast<double>(cost);
+      landmarks.cuts.push_back(actions_);
+      landmarks.costs.push_back(static_cast<double>(cost));
+    });
+    return landmarks;
+  }
+
+  void features(const Word* state, std::uint8_t* features) override {
+    std::fill_n(features, 3 * num_actions_, std::uint8_t{0});
+    for (std::size_t a = 0; a < num_actions_; ++a) features[3 * a + 2] = 1;
+    cuts_.for_each_cut(state, [&](const std::vector<OperatorId>& operators, Cost) {
+      set_actions(operators);
+      for (const ActionId action : actions_) {
+        std::uint8_t* const bits = features + 3 * static_cast<std::size_t>(action);
+        bits[actions_.size() == 1 ? 0 : 1] = 1;
+        bits[2] = 0;
+      }
+    });
+  }
+
+ private:
+  // The actions of a cut, ascending, without repetition: several outcomes of an action are one action.
+  void set_actions(const std::vector<OperatorId>& operators) {
+    actions_.clear();
+    for (const OperatorId op : operators) actions_.push_back(cuts_.relaxed().action(op));
+    std::sort(actions_.begin(), actions_.end());
+    actions_.erase(std::unique(actions_.begin(), actions_.end()), actions_.end());
+  }
+
+  const std::size_t num_actions_;
+  LandmarkCut<Cost> cuts_;
+  std::vector<ActionId> actions_;
+};
 
 bool has_whole_joint_costs(const Task& task) { return has_whole_costs(RelaxedTask(task, OperatorForm::kJoint)); }
 
 }  // namespace
 
-Landmarks find_landmarks(const Task& task, const Word* state) {
-  return has_whole_joint_costs(task) ? collect_landmarks<std::int32_t>(task, state)
-                                     : collect_landmarks<double>(task, state);
+std::unique_ptr<LandmarkFinder> make_landmark_finder(const Task& task) {
+  if (has_whole_joint_costs(task)) return std::make_unique<LandmarkFinderOf<std::int32_t>>(task);
+  return std::make_unique<LandmarkFinderOf<double>>(task);
 }
 
 namespace {

@@ -14,6 +14,8 @@
 // looked at, backwards until a fact of the state is met; the cuts are the same.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -106,6 +108,16 @@ struct Landmarks {
   std::vector<std::vector<ActionId>> cuts;  // Each ascending, without repetition.
   std::vector<double> costs;
 };
-Landmarks find_landmarks(const Task& task, const Word* state);
+
+// Finds the landmarks of states. Holds scratch space: one for each thread.
+class LandmarkFinder {
+ public:
+  virtual ~LandmarkFinder() = default;
+  virtual Landmarks find(const Word* state) = 0;
+  // The network's input: three bytes for each action, whether it is the only action of some cut, one of several of some
+  // cut, and in no cut.
+  virtual void features(const Word* state, std::uint8_t* features) = 0;
+};
+std::unique_ptr<LandmarkFinder> make_landmark_finder(const Task& task);
 
 }  // namespace asnets

@@ -118,6 +118,7 @@ class SearchGraph {
   static constexpr std::uint8_t kOpen = 8;
   static constexpr std::uint8_t kVisited = 16;
   static constexpr std::uint8_t kBorder = 32;
+  static constexpr std::uint8_t kGiven = 64;
 
  private:
   // An unguarded action with few joint outcomes, multiplied out once.

@@ -116,22 +116,30 @@ bool Solver::reopen_stale(StateId root, Budget& budget) {
   return true;
 }
 
-std::vector<StateId> Solver::envelope(StateId state) {
+std::vector<StateId> Solver::collect_envelope(StateId state, std::uint8_t mark) {
+  if (graph_.is_marked(state, mark)) return {};
   std::vector<StateId> states{state};
-  graph_.mark(state, SearchGraph::kVisited);
+  graph_.mark(state, mark);
   for (std::size_t i = 0; i < states.size(); ++i) {
     if (graph_.is_terminal(states[i])) continue;
     ensure_expanded(states[i]);
     const SearchGraph::Backup backup = policy_choice(states[i]);
     for (std::size_t s = 0; s < backup.size(); ++s) {
-      if (graph_.is_marked(backup.successors[s], SearchGraph::kVisited)) continue;
-      graph_.mark(backup.successors[s], SearchGraph::kVisited);
+      if (graph_.is_marked(backup.successors[s], mark)) continue;
+      graph_.mark(backup.successors[s], mark);
       states.push_back(backup.successors[s]);
     }
   }
+  return states;
+}
+
+std::vector<StateId> Solver::envelope(StateId state) {
+  const std::vector<StateId> states = collect_envelope(state, SearchGraph::kVisited);
   for (const StateId each : states) graph_.unmark(each, SearchGraph::kVisited);
   return states;
 }
+
+std::vector<StateId> Solver::new_envelope(StateId state) { return collect_envelope(state, SearchGraph::kGiven); }
 
 Solver::QValues Solver::q_values(StateId state, const SearchLimits& limits, const Poll& poll) {
   QValues result;

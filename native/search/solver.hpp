@@ -40,6 +40,8 @@ class Solver {
 
   // The states that the greedy policy from a solved state can visit, that state first.
   std::vector<StateId> envelope(StateId state);
+  // Those of them that no earlier call of this function has given; does not look beyond states that it has given.
+  std::vector<StateId> new_envelope(StateId state);
   // The applicable actions of a state with their Q values, after solving all of their successors. Where the status is not
   // kConverged, values are only what the table holds.
   struct QValues {
@@ -65,6 +67,8 @@ class Solver {
   // The backup of an expanded state, over the actions that the planner looks at.
   virtual SearchGraph::Backup best_choice(StateId state) { return graph_.evaluate(state); }
 
+  // The states that the policy can visit without passing through marked ones; marks them.
+  std::vector<StateId> collect_envelope(StateId state, std::uint8_t mark);
   // The choice of the policy in an expanded state. In a solved state it is the one that the value stands for: under an
   // inadmissible heuristic, later searches may find a better one whose successors are not solved.
   SearchGraph::Backup policy_choice(StateId state);

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from asnets.domains import domain_text, generate
 from asnets.errors import ConfigError
 from asnets.grounding import GroundTask, ground
-from asnets.planning import HEURISTICS, find_landmarks, make_heuristic
+from asnets.planning import HEURISTICS, LandmarkFeatures, find_landmarks, make_heuristic
 from asnets.ppddl import parse_text
 from asnets.ppddl.model import Domain, Problem
 from tests.oracles.explicit import Explicit, explore
@@ -81,6 +81,7 @@ def check_landmarks(task: GroundTask, limit: int) -> None:
     if explicit is None:
         return
     lmcut = values_of(explicit, task, "lmcut")
+    features = LandmarkFeatures(task)
     for state, number in enumerate(explicit.numbers):
         landmarks = find_landmarks(explicit.states, number)
         assert landmarks.value == pytest.approx(lmcut[state])
@@ -91,6 +92,12 @@ def check_landmarks(task: GroundTask, limit: int) -> None:
             assert cost > 0
             assert list(cut) == sorted(set(cut))
             assert not goal_is_relaxed_reachable(task, true, set(cut))
+        assert (features.of(true) == landmarks.features(task.num_actions)).all()
+
+
+@pytest.mark.parametrize("name", HEURISTICS)
+def test_the_registry_says_what_the_core_says(name: str) -> None:
+    assert make_heuristic(family_task("gripper", 1), name).is_admissible == HEURISTICS[name].admissible
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))

@@ -220,10 +220,15 @@ def test_solving_goes_on_from_every_state(
     order = list(range(len(explicit)))
     random.Random(seed).shuffle(order)
     solver = Solver(task, planner, heuristic, epsilon=FINE, penalty=penalty)
+    given_before: set[int] = set()
     for position, state in enumerate(order):
         solution = solver.solve(state_of(explicit, solver, state))
         assert solution.status == "converged"
         assert solution.value == pytest.approx(optimal[state], rel=0, abs=tolerance)
+        new = solver.new_envelope(state_of(explicit, solver, state)).tolist()
+        assert given_before.isdisjoint(new)
+        assert set(solver.policy_envelope(state_of(explicit, solver, state)).tolist()) <= given_before | set(new)
+        given_before |= set(new)
         if position % 8 == 0:
             verify(explicit, solver, penalty, FINE, root=order[position // 2])
     for state in order:

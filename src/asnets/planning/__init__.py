@@ -3,6 +3,7 @@
 from asnets.planning.heuristics import (
     HEURISTICS,
     HeuristicInfo,
+    LandmarkFeatures,
     Landmarks,
     find_landmarks,
     initial_landmarks,
@@ -17,6 +18,7 @@ __all__ = [
     "HEURISTICS",
     "PLANNERS",
     "HeuristicInfo",
+    "LandmarkFeatures",
     "Landmarks",
     "PlannerInfo",
     "PolicyOrigin",

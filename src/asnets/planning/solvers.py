@@ -243,6 +243,15 @@ class Solver:
         self._require_solved(state)
         return self._native.envelope(state)
 
+    def new_envelope(self, state: int) -> npt.NDArray[np.uint32]:
+        """Of the policy envelope of a solved state, the states that no earlier call of this method has given.
+
+        Raises:
+            ConfigError: If the state has not been solved.
+        """
+        self._require_solved(state)
+        return self._native.new_envelope(state)
+
     def policy_table(self, state: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
         """The states of the policy envelope, packed and one after the other, with their actions and values.
 
