@@ -24,8 +24,8 @@ $(STAMP): $(VENV)/bin/python pyproject.toml constraints.txt $(NATIVE)
 	cp "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/asnets/_native.pyi" src/asnets/
 	touch $@
 
-demo: $(STAMP)  ## Generate, inspect and simulate a Triangle Tireworld problem.
-	@PATH="$(CURDIR)/$(BIN):$$PATH" bash scripts/demo.sh
+demo: $(STAMP)  ## Train on small Triangle Tireworld problems and act on large ones.
+	$(BIN)/python scripts/demo.py
 
 lint: $(STAMP)  ## Style, types and import layers.
 	$(BIN)/ruff check .

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from asnets import _native
-from asnets.cli.solve import parse_size
+from asnets.cli.running import parse_size
 from asnets.domains import FAMILIES, domain_text, generate
 from asnets.errors import AsnetsError, ConfigError, FileError
 from asnets.files import write_atomically

@@ -47,7 +47,14 @@ class PyLandmarkFeatures {
     std::vector<std::uint8_t> features(3 * task_.task.num_actions());
     nb::gil_scoped_release release;
     const std::lock_guard lock(mutex_);
-    finder_->features(state.data(), features.data());
+    for (std::size_t a = 0; a < task_.task.num_actions(); ++a) features[3 * a + 2] = 1;
+    finder_->find(state.data(), [&](std::span<const ActionId> actions, double) {
+      for (const ActionId action : actions) {
+        std::uint8_t* const bits = features.data() + 3 * static_cast<std::size_t>(action);
+        bits[actions.size() == 1 ? 0 : 1] = 1;
+        bits[2] = 0;
+      }
+    });
     return features;
   }
 
@@ -306,7 +313,7 @@ void bind_planning(nb::module_& module) {
   module.def(
       "find_landmarks",
       [](PyStates& states, StateId state) {
-        const Landmarks landmarks = make_landmark_finder(states.task().task)->find(states.words(state));
+        const Landmarks landmarks = find_landmarks(states.task().task, states.words(state));
         return nb::make_tuple(landmarks.reachable ? landmarks.value : kInfinity, landmarks.cuts, landmarks.costs);
       },
       nb::sig("def find_landmarks(states: States, state: int) -> tuple[float, list[list[int]], list[float]]"),

@@ -177,45 +177,22 @@ template class LandmarkCut<double>;
 namespace {
 
 template <typename Cost>
-class LandmarkFinderOf final : public LandmarkFinder {
+class CutFinder final : public LandmarkFinder {
  public:
-  explicit LandmarkFinderOf(const Task& task) : num_actions_(task.num_actions()), cuts_(task) {}
+  explicit CutFinder(const Task& task) : landmarks_(task) {}
 
-  Landmarks find(const Word* state) override {
-    Landmarks landmarks;
-    landmarks.reachable = cuts_.for_each_cut(state, [&](const std::vector<OperatorId>& operators, Cost cost) {
-      set_actions(operators);
-      landmarks.value += static_cast<double>(cost);
-      landmarks.cuts.push_back(actions_);
-      landmarks.costs.push_back(static_cast<double>(cost));
-    });
-    return landmarks;
-  }
-
-  void features(const Word* state, std::uint8_t* features) override {
-    std::fill_n(features, 3 * num_actions_, std::uint8_t{0});
-    for (std::size_t a = 0; a < num_actions_; ++a) features[3 * a + 2] = 1;
-    cuts_.for_each_cut(state, [&](const std::vector<OperatorId>& operators, Cost) {
-      set_actions(operators);
-      for (const ActionId action : actions_) {
-        std::uint8_t* const bits = features + 3 * static_cast<std::size_t>(action);
-        bits[actions_.size() == 1 ? 0 : 1] = 1;
-        bits[2] = 0;
-      }
+  bool find(const Word* state, const Visit& visit) override {
+    return landmarks_.for_each_cut(state, [&](const std::vector<OperatorId>& operators, Cost cost) {
+      actions_.clear();
+      for (const OperatorId op : operators) actions_.push_back(landmarks_.relaxed().action(op));
+      std::sort(actions_.begin(), actions_.end());
+      actions_.erase(std::unique(actions_.begin(), actions_.end()), actions_.end());
+      visit(actions_, static_cast<double>(cost));
     });
   }
 
  private:
-  // The actions of a cut, ascending, without repetition: several outcomes of an action are one action.
-  void set_actions(const std::vector<OperatorId>& operators) {
-    actions_.clear();
-    for (const OperatorId op : operators) actions_.push_back(cuts_.relaxed().action(op));
-    std::sort(actions_.begin(), actions_.end());
-    actions_.erase(std::unique(actions_.begin(), actions_.end()), actions_.end());
-  }
-
-  const std::size_t num_actions_;
-  LandmarkCut<Cost> cuts_;
+  LandmarkCut<Cost> landmarks_;
   std::vector<ActionId> actions_;
 };
 
@@ -224,8 +201,18 @@ bool has_whole_joint_costs(const Task& task) { return has_whole_costs(RelaxedTas
 }  // namespace
 
 std::unique_ptr<LandmarkFinder> make_landmark_finder(const Task& task) {
-  if (has_whole_joint_costs(task)) return std::make_unique<LandmarkFinderOf<std::int32_t>>(task);
-  return std::make_unique<LandmarkFinderOf<double>>(task);
+  if (has_whole_joint_costs(task)) return std::make_unique<CutFinder<std::int32_t>>(task);
+  return std::make_unique<CutFinder<double>>(task);
+}
+
+Landmarks find_landmarks(const Task& task, const Word* state) {
+  Landmarks landmarks;
+  landmarks.reachable = make_landmark_finder(task)->find(state, [&](std::span<const ActionId> actions, double cost) {
+    landmarks.value += cost;
+    landmarks.cuts.emplace_back(actions.begin(), actions.end());
+    landmarks.costs.push_back(cost);
+  });
+  return landmarks;
 }
 
 namespace {

@@ -14,8 +14,9 @@
 // looked at, backwards until a fact of the state is met; the cuts are the same.
 #pragma once
 
-#include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -101,22 +102,24 @@ class LmCutHeuristic final : public Heuristic {
   LandmarkCut<Cost> landmarks_;
 };
 
-// The cuts of a state as sets of actions, for reading; slower than the heuristic.
+// The cuts of a state as sets of actions.
 struct Landmarks {
   bool reachable = true;
   double value = 0;
   std::vector<std::vector<ActionId>> cuts;  // Each ascending, without repetition.
   std::vector<double> costs;
 };
+Landmarks find_landmarks(const Task& task, const Word* state);
 
-// Finds the landmarks of states. Holds scratch space: one for each thread.
+// The cuts of one state after the other. Holds scratch space: one for each thread.
 class LandmarkFinder {
  public:
+  // The actions of a cut, ascending and without repetition, and its cost.
+  using Visit = std::function<void(std::span<const ActionId>, double)>;
+
   virtual ~LandmarkFinder() = default;
-  virtual Landmarks find(const Word* state) = 0;
-  // The network's input: three bytes for each action, whether it is the only action of some cut, one of several of some
-  // cut, and in no cut.
-  virtual void features(const Word* state, std::uint8_t* features) = 0;
+  // Returns false, without a visit, if the relaxed goal is unreachable.
+  virtual bool find(const Word* state, const Visit& visit) = 0;
 };
 std::unique_ptr<LandmarkFinder> make_landmark_finder(const Task& task);
 

@@ -10,7 +10,8 @@ namespace asnets {
 
 namespace {
 
-// Tables grow in leaps: stopping a little early keeps the peak near the limit.
+// The share of the memory left at the beginning after which a search stops: tables grow in leaps, and stopping a little
+// early keeps the peak near the limit.
 constexpr double kMemoryShare = 0.95;
 
 }  // namespace
@@ -37,7 +38,11 @@ Budget::Budget(const SearchLimits& limits, Statistics& statistics, const std::fu
       last_check_(start_),
       seconds_before_(statistics.seconds),
       expanded_before_(statistics.expanded),
-      trials_before_(statistics.trials) {}
+      trials_before_(statistics.trials) {
+  const std::size_t used = resident_memory();
+  const std::size_t left = limits.memory > used ? limits.memory - used : 0;
+  memory_end_ = limits.memory - left + static_cast<std::size_t>(kMemoryShare * static_cast<double>(left));
+}
 
 void Budget::check() {
   const auto now = Clock::now();
@@ -54,9 +59,7 @@ void Budget::check() {
   if (limits_.seconds > 0 && std::chrono::duration<double>(now - start_).count() >= limits_.seconds) {
     throw SearchStopped{Status::kTime};
   }
-  if (limits_.memory > 0 && static_cast<double>(resident_memory()) >= kMemoryShare * static_cast<double>(limits_.memory)) {
-    throw SearchStopped{Status::kMemory};
-  }
+  if (limits_.memory > 0 && resident_memory() >= memory_end_) throw SearchStopped{Status::kMemory};
   if (limits_.expansions > 0 && statistics_.expanded - expanded_before_ >= limits_.expansions) {
     throw SearchStopped{Status::kExpansions};
   }

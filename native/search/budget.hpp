@@ -58,6 +58,7 @@ class Budget {
   double seconds_before_;
   std::size_t expanded_before_;
   std::size_t trials_before_;
+  std::size_t memory_end_ = 0;  // Where the search stops.
   std::size_t ticks_ = 0;
   std::size_t next_check_ = 1;
   std::size_t interval_ = 1;

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from asnets.cli.main import app
-from asnets.cli.solve import parse_size
+from asnets.cli.running import parse_size
 from asnets.domains import domain_text, generate
 from asnets.errors import ConfigError
 from asnets.planning import HEURISTICS, PLANNERS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -40,6 +41,16 @@ MaxActionsOption = Annotated[
     int, typer.Option("--max-actions", min=1, help="Stop with an error at this many ground actions.")
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of all random choices; recorded in the output.")]
+ThreadsOption = Annotated[
+    int, typer.Option("--threads", min=1, max=256, help="How many to use. Results are the same for any number.")
+]
+MemoryLimitOption = Annotated[
+    str, typer.Option("--memory-limit", metavar="SIZE", help="Of the process, e.g. 500MB or 10GiB.")
+]
+ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help="Model file, as written by `asnets train`.")]
+ProblemsArgument = Annotated[
+    list[str], typer.Argument(metavar="PROBLEM...", help="Problem files, or FILE:NAME where one holds several.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 
@@ -160,18 +171,29 @@ def progress_bar(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
 
 
 @contextmanager
-def live_figures() -> Iterator[Callable[[str], None]]:
+def live_figures(first: str) -> Iterator[Callable[[str], None]]:
     """One line on the terminal that is written over; nothing where standard error is not a terminal."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield lambda figures: None
         return
-    with console.status("searching", spinner="line") as status:
+    with console.status(first, spinner="line") as status:
         yield status.update
 
 
 def print_json(value: dict[str, Any]) -> None:
     print(json.dumps(value, indent=2, allow_nan=False))
+
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
+
+
+def parse_size(text: str) -> int:
+    """A size such as 500MB or 10GiB, in bytes."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?i?)b?", text.strip().lower())
+    require(match is not None and match[2] in _UNITS, f"cannot read {text!r} as a size; expected e.g. 500MB or 10GiB")
+    assert match is not None
+    return int(float(match[1]) * _UNITS[match[2]])
 
 
 def require(condition: bool, message: str) -> None:

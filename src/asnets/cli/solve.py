@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +18,7 @@ from asnets.cli.running import (
     SeedOption,
     live_figures,
     load,
+    parse_size,
     print_json,
     require,
 )
@@ -26,7 +26,6 @@ from asnets.evaluation import Simulation, execute
 from asnets.grounding import DEFAULT_LIMITS, GroundTask
 from asnets.planning import HEURISTICS, PLANNERS, SearchLimits, Solution, Solver, extract_policy, save_policy
 
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 _PLANNER_HELP = "One of: " + "; ".join(f"{info.name} ({info.description})" for info in PLANNERS.values()) + "."
 _HEURISTIC_HELP = (
     "One of: "
@@ -79,7 +78,7 @@ def solve(
     )
     task = load(domain, problem, costs, max_actions).task
     solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth)
-    with live_figures() as show:
+    with live_figures("searching") as show:
         solution = solver.solve(
             limits=limits,
             progress=lambda value, expanded, seconds, memory: show(
@@ -94,14 +93,6 @@ def solve(
         print_json(_as_json(task, solver, solution, evaluation, seed))
     else:
         _show(task, solver, solution, evaluation)
-
-
-def parse_size(text: str) -> int:
-    """A size such as 500MB or 10GiB, in bytes."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?i?)b?", text.strip().lower())
-    require(match is not None and match[2] in _UNITS, f"cannot read {text!r} as a size; expected e.g. 500MB or 10GiB")
-    assert match is not None
-    return int(float(match[1]) * _UNITS[match[2]])
 
 
 def _as_json(

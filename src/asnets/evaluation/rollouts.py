@@ -121,8 +121,15 @@ class TraceStep:
 
 @dataclass(frozen=True)
 class Trace:
+    """A run step by step.
+
+    Attributes:
+        states: The true propositions of each state, one more than there are steps.
+    """
+
     record: EpisodeRecord
     steps: tuple[TraceStep, ...]
+    states: tuple[npt.NDArray[np.int32], ...]
 
 
 def simulate(
@@ -132,6 +139,7 @@ def simulate(
     max_steps: int = 300,
     seed: int = 0,
     threads: int | None = None,
+    first: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Simulation:
     """Runs episodes from the initial state until goal, dead end or step limit.
@@ -144,6 +152,7 @@ def simulate(
         max_steps: Step limit of each.
         seed: Seed of all random choices.
         threads: How many to use; None for as many as there are cores.
+        first: Number of the first episode; with the seed, the number names the random stream.
         progress: Called with (episodes done, steps done) now and then.
     """
     _check(max_steps, seed)
@@ -158,7 +167,7 @@ def simulate(
     while done < episodes:
         count = min(chunk, episodes - done)
         start = time.perf_counter()
-        parts.append(_native.run_episodes(policy.native, seed, done, count, limit, min(workers, count)))
+        parts.append(_native.run_episodes(policy.native, seed, first + done, count, limit, min(workers, count)))
         elapsed = time.perf_counter() - start
         seconds += elapsed
         done += count
@@ -201,6 +210,7 @@ def trace(policy: EpisodePolicy, *, episode: int = 0, max_steps: int = 300, seed
             TraceStep(int(action), _difference(after, before), _difference(before, after))
             for action, before, after in zip(actions, states, states[1:], strict=False)
         ),
+        tuple(states),
     )
 
 

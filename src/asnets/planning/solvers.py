@@ -56,7 +56,8 @@ class SearchLimits:
 
     Attributes:
         seconds: Wall time of the call.
-        memory: Resident memory of the whole process, in bytes. The search stops at 95% of it: tables grow in leaps.
+        memory: Resident memory of the whole process, in bytes. Tables grow in leaps, so the search stops when 5% of
+            what was left at its beginning is left.
         expansions: Expanded states of the call.
         trials: Trials (lrtdp, ssipp) or passes (ilao) of the call.
     """

@@ -1,0 +1,202 @@
+"""The package from Python: load a task, train or load a policy, ask it, run it, judge it.
+
+import asnets
+
+task = asnets.load("domain.pddl", "problem.pddl")
+policy = asnets.train("domain.pddl", ["small-1.pddl", "small-2.pddl"], time_limit=60)
+policy.probabilities(task)             # {"(move-car l-1-1 l-1-2)": 0.98, …}
+policy.evaluate(task, runs=30).coverage
+policy.save("tires.asnet")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from asnets.errors import ConfigError
+from asnets.evaluation import trace
+from asnets.evaluation.evaluate import Evaluation, evaluate
+from asnets.evaluation.rollouts import EpisodeRecord
+from asnets.grounding import DEFAULT_LIMITS, GroundTask, Limits, ground
+from asnets.network.model_file import Model, check_fits, load_model, save_model
+from asnets.network.native_policy import NetworkPolicy
+from asnets.network.network import ASNet
+from asnets.ppddl import load_task
+from asnets.training.config import PRESETS
+from asnets.training.trainer import EpochRecord, Trainer
+from asnets.training.trainer import train as run_training
+
+State = Sequence[str] | npt.NDArray[np.int32]
+"""The true propositions of a state, by name as in "(at l-1-1)" or by number."""
+
+
+def load(
+    domain: str | Path, problem: str | Path | None = None, *, costs: str = "unit", limits: Limits = DEFAULT_LIMITS
+) -> GroundTask:
+    """Reads and grounds a problem.
+
+    Args:
+        domain: The domain file, or a file that holds both.
+        problem: The problem file, or FILE:NAME if it holds several.
+        costs: "unit", or "metric" for costs from the problem's :metric.
+        limits: Size limits of grounding.
+    """
+    return ground(*load_task(domain, problem), costs=costs, limits=limits)
+
+
+@dataclass(frozen=True)
+class RunStep:
+    """One step of a run.
+
+    Attributes:
+        action: What was done.
+        probability: What the policy gave it.
+        runner_up: The second choice and its probability; None where there was no other.
+        added: Propositions that became true.
+        deleted: Propositions that became false.
+    """
+
+    action: str
+    probability: float
+    runner_up: tuple[str, float] | None
+    added: tuple[str, ...]
+    deleted: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a policy, step by step."""
+
+    record: EpisodeRecord
+    steps: tuple[RunStep, ...]
+
+
+class Policy:
+    """A trained policy of a domain.
+
+    Attributes:
+        network: The network.
+        training: How it was trained, as in the model file.
+    """
+
+    def __init__(self, network: ASNet, training: dict[str, Any]) -> None:
+        self.network = network
+        self.training = training
+
+    @classmethod
+    def load(cls, path: str | Path) -> Policy:
+        """Reads a model file."""
+        model: Model = load_model(Path(path))
+        return cls(model.network, dict(model.training))
+
+    def save(self, path: str | Path) -> None:
+        """Writes a model file."""
+        save_model(Path(path), self.network, self.training)
+
+    def probabilities(self, task: GroundTask, state: State | None = None) -> dict[str, float]:
+        """The probability of each applicable action in a state, the initial one by default; the likeliest first."""
+        check_fits(self.network, task)
+        return _named(task, NetworkPolicy(self.network, task), _state(task, state))
+
+    def run(self, task: GroundTask, *, seed: int = 0, max_steps: int = 300) -> Run:
+        """One run of the greedy policy: the first of those that `evaluate` makes with the same seed."""
+        check_fits(self.network, task)
+        policy = NetworkPolicy(self.network, task)
+        found = trace(policy, seed=seed, max_steps=max_steps)
+        steps = []
+        for step, state in zip(found.steps, found.states, strict=False):
+            chances = _named(task, policy, state)
+            action = task.action_name(step.action)
+            probability = chances.pop(action)
+            steps.append(
+                RunStep(
+                    action,
+                    probability,
+                    next(iter(chances.items()), None),
+                    tuple(task.atom_name(atom) for atom in step.added),
+                    tuple(task.atom_name(atom) for atom in step.deleted),
+                )
+            )
+        return Run(found.record, tuple(steps))
+
+    def evaluate(
+        self,
+        task: GroundTask,
+        *,
+        runs: int = 30,
+        max_steps: int = 300,
+        seed: int = 0,
+        time_limit: float = 9000.0,
+        memory_limit: int = 10 * 10**9,
+        threads: int = 1,
+        progress: Callable[[int], None] = lambda done: None,
+    ) -> Evaluation:
+        """Many runs of the greedy policy; see `asnets.evaluation.evaluate.evaluate`."""
+        check_fits(self.network, task)
+        return evaluate(
+            self.network,
+            task,
+            runs=runs,
+            max_steps=max_steps,
+            seed=seed,
+            time_limit=time_limit,
+            memory_limit=memory_limit,
+            threads=threads,
+            progress=progress,
+        )
+
+
+def train(
+    domain: str | Path,
+    problems: Sequence[str | Path],
+    *,
+    preset: str = "default",
+    seed: int = 0,
+    threads: int = 1,
+    costs: str = "unit",
+    on_epoch: Callable[[EpochRecord], None] = lambda record: None,
+    **options: Any,
+) -> Policy:
+    """Trains a policy on some problems of a domain.
+
+    Args:
+        domain: The domain file.
+        problems: The training problems; small ones, that the teacher can solve.
+        preset: "default" or "paper".
+        seed: Of all random choices.
+        threads: How many problems to explore at once. Results are the same.
+        costs: "unit" or "metric".
+        on_epoch: Called after each epoch.
+        **options: Other values for options of `NetworkConfig` and `TrainingConfig`, such as time_limit=60.
+    """
+    if preset not in PRESETS:
+        raise ConfigError(f"unknown preset {preset!r}; expected one of {', '.join(PRESETS)}")
+    tasks = [load(domain, problem, costs=costs) for problem in problems]
+    trainer = Trainer(tasks, PRESETS[preset].changed(**options), seed=seed, threads=threads)
+    reason = run_training(trainer, on_epoch)
+    return Policy(trainer.best_network(), trainer.result() | {"ended": reason})
+
+
+def _state(task: GroundTask, state: State | None) -> npt.NDArray[np.int32]:
+    if state is None:
+        return np.flatnonzero(task.initially_true[: task.num_propositions]).astype(np.int32)
+    if isinstance(state, np.ndarray):
+        return state
+    numbers = {task.atom_name(atom): atom for atom in range(task.num_atoms)}
+    unknown = [name for name in state if name not in numbers]
+    if unknown:
+        raise ConfigError(f"the task has no proposition {unknown[0]!r}")
+    true = {numbers[name] for name in state}
+    return np.array(sorted(atom for atom in true if atom < task.num_propositions), np.int32)
+
+
+def _named(task: GroundTask, policy: NetworkPolicy, state: npt.NDArray[np.int32]) -> dict[str, float]:
+    actions, probabilities = policy.probabilities(state)
+    order = np.argsort(-probabilities, kind="stable")
+    return {task.action_name(int(actions[i])): float(probabilities[i]) for i in order}

@@ -1,0 +1,141 @@
+"""Evaluating a learnt policy on a problem, as in the paper: runs, coverage, cost, time."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from asnets.errors import ConfigError
+from asnets.evaluation.rollouts import Simulation, simulate
+from asnets.evaluation.statistics import wilson_interval_95
+from asnets.grounding import GroundTask
+from asnets.network.native_policy import NetworkPolicy
+from asnets.network.network import ASNet
+
+EvaluationStatus = Literal["finished", "time", "memory"]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Runs of the greedy policy of a network on one problem.
+
+    Attributes:
+        runs: How many were asked for.
+        finished: The runs that were made before a cut-off; those that were not count as failures.
+        status: "finished", or which cut-off was reached.
+        seconds: Time that went to the heuristic features, the network and the simulation, and in total.
+    """
+
+    task: GroundTask
+    runs: int
+    finished: Simulation
+    status: EvaluationStatus
+    seconds: dict[str, float]
+
+    @property
+    def goals(self) -> int:
+        return self.finished.count("goal")
+
+    @property
+    def coverage(self) -> float:
+        return self.goals / self.runs
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "domain": self.task.domain,
+            "problem": self.task.problem,
+            "runs": self.runs,
+            "goals": self.goals,
+            "dead_ends": self.finished.count("dead_end"),
+            "step_limits": self.finished.count("step_limit"),
+            "not_run": self.runs - self.finished.episodes,
+            "coverage": self.coverage,
+            "coverage_ci95": list(wilson_interval_95(self.goals, self.runs)),
+            "mean_cost": self.finished.mean_cost,
+            "ci95": self.finished.ci95,
+            "costs": self.task.cost_mode,
+            "status": self.status,
+            "seconds": self.seconds,
+            "max_steps": self.finished.max_steps,
+            "seed": self.finished.seed,
+        }
+
+
+def evaluate(
+    network: ASNet,
+    task: GroundTask,
+    *,
+    runs: int = 30,
+    max_steps: int = 300,
+    seed: int = 0,
+    time_limit: float = 9000.0,
+    memory_limit: int = 10 * 10**9,
+    threads: int = 1,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Evaluation:
+    """Runs the greedy policy of a network from the initial state.
+
+    Args:
+        network: The network, of the task's domain.
+        task: The problem.
+        runs: How many.
+        max_steps: Step limit of each.
+        seed: Of all random choices.
+        time_limit: Seconds after which no further runs are begun.
+        memory_limit: Peak memory of the process, in bytes, after which no further runs are begun.
+        threads: How many to use. Results are the same; times are those of all threads together.
+        progress: Called with the number of runs made.
+    """
+    if runs < 1:
+        raise ConfigError(f"the number of runs must be at least 1, not {runs}")
+    begin = time.perf_counter()
+    policy = NetworkPolicy(network, task)
+    parts: list[Simulation] = []
+    done = 0
+    status: EvaluationStatus = "finished"
+    while done < runs:
+        elapsed = time.perf_counter() - begin
+        if elapsed >= time_limit:
+            status = "time"
+            break
+        if peak_memory() >= memory_limit:
+            status = "memory"
+            break
+        # The first runs tell how many more there is time for.
+        left = runs - done
+        count = min(left, threads) if done == 0 else min(left, max(1, int((time_limit - elapsed) / elapsed * done / 2)))
+        parts.append(simulate(policy, episodes=count, max_steps=max_steps, seed=seed, threads=threads, first=done))
+        done += count
+        progress(done)
+    statistics = policy.native.statistics()
+    features, in_network = statistics["feature_seconds"], statistics["network_seconds"]
+    in_episodes = sum(part.seconds for part in parts)
+    seconds = {
+        "features": features,
+        "network": in_network,
+        "simulation": max(0.0, in_episodes * threads - features - in_network),
+        "total": time.perf_counter() - begin,
+    }
+    finished = Simulation(
+        policy.name,
+        seed,
+        max_steps,
+        np.concatenate([np.zeros(0, np.int64), *(part.steps for part in parts)]),
+        np.concatenate([np.zeros(0, np.float64), *(part.costs for part in parts)]),
+        np.concatenate([np.zeros(0, np.int8), *(part.endings for part in parts)]),
+        in_episodes,
+    )
+    return Evaluation(task, runs, finished, status, seconds)
+
+
+def peak_memory() -> int:
+    """The largest resident set of the process so far, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -1,0 +1,182 @@
+"""`asnets train`, `evaluate` and `run`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+import asnets
+from asnets.errors import ConfigError
+from tests.cli.running import COMMAND, run
+
+LINE = """
+(define (domain line)
+  (:predicates (at ?l) (next ?a ?b))
+  (:action go :parameters (?a ?b) :precondition (and (at ?a) (next ?a ?b)) :effect (and (not (at ?a)) (at ?b)))
+  (:action stay :parameters (?a) :precondition (at ?a) :effect (at ?a)))
+"""
+TRAIN = ["train", "line.pddl", "l3.pddl", "l4.pddl", "--learn-steps", "40", "--seed", "3"]
+
+
+def problem(length: int) -> str:
+    objects = " ".join(f"l{i}" for i in range(length))
+    steps = " ".join(f"(next l{i} l{i + 1})" for i in range(length - 1))
+    return (
+        f"(define (problem line-{length}) (:domain line) (:objects {objects}) (:init (at l0) {steps}) "
+        f"(:goal (at l{length - 1})))"
+    )
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a domain, problems and a model."""
+    folder = tmp_path_factory.mktemp("line")
+    (folder / "line.pddl").write_text(LINE)
+    for length in (3, 4, 9):
+        (folder / f"l{length}.pddl").write_text(problem(length))
+    result = run(*TRAIN, "-o", "m.asnet", "--json", cwd=folder)
+    assert (result.returncode, result.stderr) == (0, "")
+    (folder / "report.json").write_text(result.stdout)
+    return folder
+
+
+def test_train(trained: Path) -> None:
+    report = json.loads((trained / "report.json").read_text())
+    assert report["ended"].startswith("all training problems solved")
+    assert report["best"]["goals"] == [10, 10]
+    assert report["seed"] == 3
+    assert report["config"]["learn_steps"] == 40
+    lines = [json.loads(text) for text in (trained / "m.asnet.jsonl").read_text().splitlines()]
+    assert len(lines) == report["epochs"]
+    assert {"epoch", "goals", "loss", "memory", "seconds"} <= set(lines[0])
+    assert not (trained / "m.asnet.checkpoint").exists()
+
+
+def test_evaluate(trained: Path) -> None:
+    result = run("evaluate", "m.asnet", "line.pddl", "l9.pddl", "l3.pddl", "--runs", "7", "--json", cwd=trained)
+    assert (result.returncode, result.stderr) == (0, "")
+    nine, three = json.loads(result.stdout)
+    assert (nine["problem"], nine["runs"], nine["goals"], nine["mean_cost"], nine["ci95"]) == ("line-9", 7, 7, 8, 0)
+    assert (nine["dead_ends"], nine["step_limits"], nine["seed"], nine["status"]) == (0, 0, 0, "finished")
+    assert set(nine["seconds"]) == {"ground", "features", "network", "simulation", "total"}
+    assert three["mean_cost"] == 2
+    result = run("evaluate", "m.asnet", "line.pddl", "l9.pddl", "--max-steps", "5", cwd=trained)
+    assert "0 of 30" in result.stdout
+    result = run("evaluate", "m.asnet", "line.pddl", "l9.pddl", "--time-limit", "1e-9", "--json", cwd=trained)
+    (stopped,) = json.loads(result.stdout)
+    assert (stopped["status"], stopped["runs"], stopped["not_run"], stopped["mean_cost"]) == ("time", 30, 30, None)
+
+
+def test_run(trained: Path) -> None:
+    result = run("run", "m.asnet", "line.pddl", "l4.pddl", "--json", cwd=trained)
+    assert (result.returncode, result.stderr) == (0, "")
+    found = json.loads(result.stdout)
+    assert [step["action"] for step in found["steps"]] == ["(go l0 l1)", "(go l1 l2)", "(go l2 l3)"]
+    assert (found["ending"], found["cost"]) == ("goal", 3)
+    first = found["steps"][0]
+    assert first["runner_up"]["action"] == "(stay l0)"
+    assert first["probability"] + first["runner_up"]["probability"] == pytest.approx(1)
+    assert (first["added"], first["deleted"]) == (["(at l1)"], ["(at l0)"])
+    result = run("run", "m.asnet", "line.pddl", "l4.pddl", cwd=trained)
+    assert result.stdout.endswith("goal reached after 3 steps, cost 3\n")
+    assert "1  (go l0 l1)" in result.stdout
+
+
+def test_from_python(trained: Path) -> None:
+    task = asnets.load(trained / "line.pddl", trained / "l9.pddl")
+    policy = asnets.Policy.load(trained / "m.asnet")
+    chances = policy.probabilities(task)
+    assert list(chances) == ["(go l0 l1)", "(stay l0)"]
+    assert sum(chances.values()) == pytest.approx(1)
+    assert list(policy.probabilities(task, ["(at l4)", "(next l0 l1)"])) == ["(go l4 l5)", "(stay l4)"]
+    with pytest.raises(ConfigError, match=r"the task has no proposition '\(at l99\)'"):
+        policy.probabilities(task, ["(at l99)"])
+    assert policy.evaluate(task, runs=3).goals == 3
+    assert policy.run(task).record.cost == 8
+    assert policy.training["seed"] == 3
+    policy.save(trained / "again.asnet")
+    assert (trained / "again.asnet").read_bytes() == (trained / "m.asnet").read_bytes()
+    (trained / "again.asnet").unlink()
+    small = asnets.train(trained / "line.pddl", [trained / "l3.pddl"], max_epochs=1, learn_steps=2)
+    assert small.training["epochs"] == 1
+    with pytest.raises(ConfigError, match="unknown preset 'best'; expected one of default, paper"):
+        asnets.train(trained / "line.pddl", [trained / "l3.pddl"], preset="best")
+
+
+def test_bad_input(trained: Path) -> None:
+    (trained / "gripper.pddl").write_text(run("generate", "gripper", "--size", "1").stdout)
+    (trained / "done.pddl").write_text(problem(3).replace("(:goal (at l2))", "(:goal (at l0))"))
+    (trained / "stuck.pddl").write_text(problem(3).replace("(next l1 l2)", ""))
+    data = (trained / "m.asnet").read_bytes()
+    (trained / "cut.asnet").write_bytes(data[: len(data) // 2])
+    before = sorted(os.listdir(trained))
+    cases: list[tuple[list[str], int, str]] = [
+        (["evaluate", "m.asnet", "gripper.pddl", "gripper.pddl"], 2, "the model is for another domain than 'gripper"),
+        (["evaluate", "cut.asnet", "line.pddl", "l3.pddl"], 3, "error: cut.asnet: not a model file, or cut off or dam"),
+        (["run", "line.pddl", "line.pddl", "l3.pddl"], 3, "error: line.pddl: not a model file, or cut off or damaged"),
+        (["run", "none.asnet", "line.pddl", "l3.pddl"], 3, "error: none.asnet: cannot read the file: No such file"),
+        (["train", "line.pddl", "stuck.pddl", "-o", "x"], 2, "its goal cannot be reached for less than the dead-end"),
+        (["train", "line.pddl", "done.pddl", "-o", "x"], 2, "line-3 is left out because its goal holds at once"),
+        (["train", "line.pddl", "-o", "x"], 2, "Missing argument 'PROBLEM...'"),
+        (["train", "line.pddl", "l3.pddl", "-o", "line.pddl/x"], 3, "cannot write the file"),
+        (["train", "line.pddl", "l3.pddl", "-o", "x", "--preset", "best"], 2, "error: unknown preset 'best'; expected"),
+        (["train", "line.pddl", "l3.pddl", "-o", "x", "--teacher-planner", "ssipp"], 2, "the planner 'ssipp' cannot"),
+        (["train", "line.pddl", "l3.pddl", "-o", "x", "--pooling", "max"], 2, "pooling must be one of schema, slot"),
+        (["train", "line.pddl", "l3.pddl", "-o", "x", "--resume"], 3, "error: x.checkpoint: cannot read the file"),
+        (["evaluate", "m.asnet", "line.pddl", "l3.pddl", "--memory-limit", "lots"], 2, "cannot read 'lots' as a size"),
+    ]
+    for arguments, code, message in cases:
+        result = run(*arguments, cwd=trained)
+        assert result.returncode == code, (arguments, result.stderr)
+        assert message in result.stderr, (arguments, result.stderr)
+        assert result.stdout == ""
+        assert "Traceback" not in result.stderr
+    assert sorted(os.listdir(trained)) == before
+
+
+def test_problems_left_out_are_reported(trained: Path) -> None:
+    (trained / "done.pddl").write_text(problem(3).replace("(:goal (at l2))", "(:goal (at l0))"))
+    arguments = ["train", "line.pddl", "done.pddl", "l3.pddl", "-o", "y.asnet", "--max-epochs", "1"]
+    result = run(*arguments, cwd=trained)
+    assert (result.returncode, result.stderr) == (0, "warning: line-3 is left out: its goal holds at once\n")
+
+
+def start_training(folder: Path, *options: str) -> subprocess.Popen[str]:
+    arguments = [COMMAND, *TRAIN, "-o", "k.asnet", "--max-epochs", "40", *options]
+    return subprocess.Popen(arguments, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_stopped_training_goes_on(trained: Path, how: signal.Signals) -> None:
+    """It ends with the model of a training that was not stopped."""
+    process = start_training(trained)
+    log = trained / "k.asnet.jsonl"
+    for _ in range(1200):
+        if log.exists() and len(log.read_text().splitlines()) >= 2:
+            break
+        time.sleep(0.05)
+    process.send_signal(how)
+    _, errors = process.communicate()
+    if how == signal.SIGINT:
+        assert process.returncode == 130
+        assert "the same command with --resume goes on" in errors
+    assert not (trained / "k.asnet").exists()
+    again = start_training(trained)
+    _, errors = again.communicate()
+    assert (again.returncode, "is there; give --resume to go on" in errors) == (2, True)
+    resumed = start_training(trained, "--resume")
+    _, errors = resumed.communicate()
+    assert (resumed.returncode, errors) == (0, "")
+    stopped = asnets.Policy.load(trained / "k.asnet")
+    whole = asnets.Policy.load(trained / "m.asnet")
+    assert stopped.training["epochs"] == whole.training["epochs"]
+    for name, weight in whole.network.weights().items():
+        assert weight.equal(stopped.network.weights()[name])
+    (trained / "k.asnet").unlink()
+    log.unlink()

@@ -1,0 +1,307 @@
+"""Training: labels against value iteration, the loss by hand, learning, checkpoints, files."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import math
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from asnets.errors import ConfigError, ModelFileError
+from asnets.evaluation import RandomPolicy, trace
+from asnets.grounding import GroundTask, ground
+from asnets.network.model_file import load_model, save_model
+from asnets.ppddl.model import Domain, Problem
+from asnets.training import PRESETS, Preset, TrainingConfig
+from asnets.training.checkpoint import load_checkpoint, save_checkpoint
+from asnets.training.loss import cross_entropy, squared_norm
+from asnets.training.teacher import Teacher
+from asnets.training.trainer import EpochRecord, Trainer, _is_as_good, _is_better, train
+from tests.oracles.explicit import explore
+from tests.planning.test_heuristics import family_task
+from tests.ssp_strategies import ssps
+from tests.support import ground_text
+
+QUICK = PRESETS["default"].changed(learn_steps=5, explore_rounds=4, judge_runs=3, batch_size=16, max_epochs=3)
+
+
+def quick_tasks() -> list[GroundTask]:
+    return [family_task("triangle-tireworld", 1), family_task("triangle-tireworld", 2)]
+
+
+# --- The teacher ----------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=40)
+@given(ssps(), st.sampled_from(["lmcut", "hmax"]), st.sampled_from([500.0, 10.0]), st.integers(0, 1000))
+def test_labels_are_optimal_actions(ssp: tuple[Domain, Problem], heuristic: str, penalty: float, seed: int) -> None:
+    task = ground(*ssp, costs="metric")
+    explicit = explore(task, 30_000)
+    assert explicit is not None
+    optimal = explicit.optimal_values(penalty)
+    config = TrainingConfig(teacher_heuristic=heuristic, penalty=penalty)
+    teacher = Teacher(task, config, landmarks=False, seed=seed)
+    numbers = {tuple(explicit.states.propositions(number)): i for i, number in enumerate(explicit.numbers)}
+    states = [explicit.states.propositions(number) for number in explicit.numbers]
+    random.Random(seed).shuffle(states)
+    lessons = [lesson for state in states for lesson in teacher.teach([state])]
+    taught = set()
+    for lesson in lessons:
+        state = numbers[tuple(lesson.propositions)]
+        assert state not in taught
+        taught.add(state)
+        expected = {
+            action: explicit.costs[action] + sum(p * optimal[successor] for successor, p in outcomes)
+            for action, outcomes in explicit.transitions[state]
+        }
+        assert lesson.enabled.tolist() == sorted(expected)
+        least = min(expected.values())
+        assert least < penalty
+        for action, best in zip(lesson.enabled.tolist(), lesson.best.tolist(), strict=True):
+            gap = expected[action] - least
+            assert best == (gap <= config.label_tolerance) or abs(gap - config.label_tolerance) < 0.009
+    for state, actions in enumerate(explicit.transitions):
+        if not explicit.goals[state] and len(actions) > 1 and optimal[state] < penalty - 0.02:
+            assert state in taught
+    assert teacher.skipped == 0
+
+
+def test_trajectories_are_taught_up_to_dead_ends() -> None:
+    """Triangle Tireworld 1: after a flat tire without a spare nothing can be done."""
+    task = family_task("triangle-tireworld", 1)
+    teacher = Teacher(task, TrainingConfig(), landmarks=True, seed=0)
+    runs = [trace(RandomPolicy(task), episode=i) for i in range(20)]
+    sunk = next(run for run in runs if run.record.ending == "dead_end" and run.record.steps > 1)
+    lessons = teacher.teach(sunk.states)
+    assert all(lesson.best.any() for lesson in lessons)
+    assert all(lesson.landmarks is not None and lesson.landmarks.shape == (task.num_actions, 3) for lesson in lessons)
+    assert teacher.teach(sunk.states) == []
+
+
+def test_questions_that_take_too_long_are_counted() -> None:
+    task = family_task("triangle-tireworld", 2)
+    teacher = Teacher(task, TrainingConfig(query_limit=3), landmarks=False, seed=0)
+    assert teacher.solve_initial() is None
+    assert teacher.teach(trace(RandomPolicy(task), seed=1).states[:1]) == []
+    assert teacher.skipped == 1
+
+
+# --- The loss -------------------------------------------------------------------------------------------------------
+
+
+def test_loss_by_hand() -> None:
+    """π = (0.5, 0.3, 0.2), and a disabled action; y = (1, 0, 0)."""
+    log_probabilities = torch.tensor([0.5, 0.3, 0.2, 0.0]).log()
+    best = torch.tensor([True, False, False, False])
+    terms = cross_entropy(log_probabilities, best)
+    expected = [-math.log(0.5), -math.log(0.7), -math.log(0.8), 0.0]
+    assert terms.tolist() == pytest.approx(expected, rel=1e-5)
+    assert squared_norm([torch.tensor([1.0, 2.0]), torch.tensor([[3.0]])]).item() == 14
+
+
+def test_loss_and_gradient_are_finite_at_the_ends() -> None:
+    """Also for a policy that is certain and wrong, and in states without enabled actions."""
+    logits = torch.tensor([[200.0, -200.0, 0.0], [-math.inf, -math.inf, -math.inf]], requires_grad=True)
+    masked = torch.log_softmax(logits[0], dim=0)
+    terms = torch.cat([masked, torch.full((3,), -math.inf)])
+    best = torch.tensor([False, True, False, False, False, False])
+    loss = cross_entropy(terms, best).sum()
+    loss.backward()
+    assert math.isfinite(loss.item())
+    assert logits.grad is not None
+    assert torch.isfinite(logits.grad[0]).all()
+
+
+# --- Learning -------------------------------------------------------------------------------------------------------
+
+LINE = """
+  (:predicates (at ?l) (next ?a ?b))
+  (:action go :parameters (?a ?b) :precondition (and (at ?a) (next ?a ?b)) :effect (and (not (at ?a)) (at ?b)))
+  (:action stay :parameters (?a) :precondition (at ?a) :effect (at ?a))
+"""
+
+
+def line(length: int) -> GroundTask:
+    objects = " ".join(f"l{i}" for i in range(length))
+    steps = " ".join(f"(next l{i} l{i + 1})" for i in range(length - 1))
+    return ground_text(LINE, f"(:objects {objects}) (:init (at l0) {steps}) (:goal (at l{length - 1}))")
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_trivial_domain_is_learnt(preset: str) -> None:
+    """Go on rather than stay; on a line of any length."""
+    trainer = Trainer([line(3), line(4)], PRESETS[preset].changed(solved_epochs=2, learn_steps=60, max_epochs=40))
+    assert train(trainer) == "all training problems solved for 2 epochs"
+    from asnets.evaluation.evaluate import evaluate
+
+    result = evaluate(trainer.best_network(), line(60), runs=5)
+    assert (result.goals, result.finished.mean_cost) == (5, 59)
+    assert trainer.progress.best is not None
+    assert trainer.progress.best.cost == pytest.approx(1)
+
+
+def test_problems_that_cannot_be_used_are_left_out() -> None:
+    solved = ground_text(LINE, "(:objects l0 l1) (:init (at l0)) (:goal (at l0))")
+    stuck = ground_text(LINE, "(:objects l0 l1) (:init (at l0) (next l1 l0)) (:goal (at l1))")
+    trainer = Trainer([solved, line(3), stuck], QUICK)
+    assert [each.reason for each in trainer.left_out] == [
+        "its goal holds at once",
+        "its goal cannot be reached for less than the dead-end penalty",
+    ]
+    assert len(trainer.tasks) == 1
+    with pytest.raises(ConfigError, match="there is no problem to train on: p is left out because its goal holds at"):
+        Trainer([solved], QUICK)
+    with pytest.raises(ConfigError, match="there are no training problems"):
+        Trainer([], QUICK)
+    with pytest.raises(ConfigError, match="the teacher did not solve it within 3 expanded states"):
+        Trainer([family_task("triangle-tireworld", 2)], QUICK.changed(query_limit=3))
+    with pytest.raises(ConfigError, match="are of different domains"):
+        Trainer([line(3), family_task("gripper", 1)], QUICK)
+
+
+def record(goals: int, cost: float | None, loss: float) -> EpochRecord:
+    return EpochRecord(1, (goals,), 10, cost, loss, 0, 0, {}, 0.0, True)
+
+
+def test_what_is_better() -> None:
+    assert _is_better(record(9, 2.0, 1.0), record(8, 1.0, 0.1))
+    assert not _is_better(record(8, 1.0, 1.0), record(9, 1.0, 1.0))
+    assert _is_better(record(9, 1.5, 1.0), record(9, 2.0, 0.1))
+    assert not _is_better(record(9, 1.99, 1.0), record(9, 2.0, 0.1))
+    assert _is_as_good(record(9, 2.01, 1.0), record(9, 2.0, 0.1))
+    assert not _is_as_good(record(9, 2.1, 1.0), record(9, 2.0, 0.1))
+    assert _is_as_good(record(0, None, 1.0), record(0, None, 0.1))
+    assert not _is_as_good(record(9, None, 1.0), record(9, 2.0, 0.1))
+
+
+# --- The same again -------------------------------------------------------------------------------------------------
+
+
+def weights_of(trainer: Trainer) -> dict[str, list[float]]:
+    return {name: weight.detach().flatten().tolist() for name, weight in trainer.network.weights().items()}
+
+
+def without_clocks(history: list[EpochRecord]) -> list[EpochRecord]:
+    return [dataclasses.replace(each, seconds={}, elapsed=0.0) for each in history]
+
+
+@pytest.mark.parametrize("heuristic", ["lmcut", "hadd"])
+def test_same_seed_same_result_on_any_number_of_threads(heuristic: str) -> None:
+    preset = QUICK.changed(teacher_heuristic=heuristic)
+    first, second, other = (
+        Trainer(quick_tasks(), preset, seed=seed, threads=threads) for seed, threads in ((1, 1), (1, 2), (2, 1))
+    )
+    for trainer in (first, second, other):
+        train(trainer)
+    assert weights_of(first) == weights_of(second)
+    assert without_clocks(first.progress.history) == without_clocks(second.progress.history)
+    assert weights_of(first) != weights_of(other)
+
+
+@pytest.mark.parametrize("heuristic", ["lmcut", "hadd"])
+@pytest.mark.parametrize("stops", [[1], [2], [1, 2]])
+def test_resumed_is_uninterrupted(tmp_path: Path, heuristic: str, stops: list[int]) -> None:
+    preset = QUICK.changed(teacher_heuristic=heuristic, max_epochs=4)
+    whole = Trainer(quick_tasks(), preset, seed=3)
+    train(whole)
+    for stop in stops:
+        part = Trainer(quick_tasks(), preset.changed(max_epochs=stop), seed=3)
+        if stop != stops[0]:
+            load_checkpoint(tmp_path / "c", part)
+        train(part)
+        save_checkpoint(tmp_path / "c", part)
+    resumed = Trainer(quick_tasks(), preset, seed=3)
+    load_checkpoint(tmp_path / "c", resumed)
+    train(resumed)
+    assert weights_of(resumed) == weights_of(whole)
+    assert without_clocks(resumed.progress.history) == without_clocks(whole.progress.history)
+    for name, weight in whole.best_weights.items():
+        assert torch.equal(weight, resumed.best_weights[name])
+    assert [len(memory) for memory in resumed.memory.problems] == [len(memory) for memory in whole.memory.problems]
+
+
+def test_checkpoints_of_other_trainings_are_refused(tmp_path: Path) -> None:
+    trainer = Trainer(quick_tasks(), QUICK, seed=3)
+    trainer.run_epoch()
+    save_checkpoint(tmp_path / "c", trainer)
+    others: list[tuple[Trainer, str]] = [
+        (Trainer(quick_tasks(), QUICK, seed=4), "its seed is 3, not 4"),
+        (Trainer(quick_tasks()[:1], QUICK, seed=3), "its problems is"),
+        (Trainer(quick_tasks(), QUICK.changed(hidden=8), seed=3), "its network is"),
+        (Trainer(quick_tasks(), QUICK.changed(l2=0.5), seed=3), "its training is"),
+    ]
+    for other, message in others:
+        with pytest.raises(ModelFileError, match=f"c: the checkpoint is of another training: {message}"):
+            load_checkpoint(tmp_path / "c", other)
+    load_checkpoint(tmp_path / "c", Trainer(quick_tasks(), QUICK.changed(time_limit=5.0, max_epochs=99), seed=3))
+
+
+@settings(deadline=None, max_examples=30, suppress_health_check=list(HealthCheck))
+@given(st.integers(0, 10**6), st.integers(0, 255), st.booleans())
+def test_damaged_checkpoints(tmp_path_factory: pytest.TempPathFactory, place: int, byte: int, cut: bool) -> None:
+    """They are refused, or the damage is in a number of the weights."""
+    path = tmp_path_factory.mktemp("c") / "c"
+    trainer = Trainer([line(3)], QUICK, seed=3)
+    trainer.run_epoch()
+    save_checkpoint(path, trainer)
+    data = bytearray(path.read_bytes())
+    place %= len(data)
+    if cut:
+        del data[place:]
+    else:
+        data[place] = byte
+    path.write_bytes(data)
+    with contextlib.suppress(ModelFileError):
+        load_checkpoint(path, Trainer([line(3)], QUICK, seed=3))
+
+
+def test_the_model_file_tells_how_it_was_made(tmp_path: Path) -> None:
+    trainer = Trainer(quick_tasks(), QUICK, seed=3)
+    train(trainer)
+    save_model(tmp_path / "m", trainer.best_network(), trainer.result())
+    model = load_model(tmp_path / "m")
+    assert model.training == json.loads(json.dumps(trainer.result()))
+    assert model.training["seed"] == 3
+    assert [each["problem"] for each in model.training["problems"]] == ["triangle-tire-1", "triangle-tire-2"]
+    assert TrainingConfig.from_dict(model.training["config"]) == QUICK.training
+    for name, weight in model.network.weights().items():
+        assert np.array_equal(weight.detach().numpy(), trainer.best_weights[name].numpy())
+
+
+# --- Options --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"teacher_planner": "ssipp"}, "the planner 'ssipp' cannot teach; expected one of vi, lrtdp, ilao, cgilao"),
+        ({"teacher_heuristic": "best"}, "unknown heuristic 'best'"),
+        ({"batch_size": 0}, "the option batch size must be a whole number of at least 1, not 0"),
+        ({"learning_rate": -1.0}, "the option learning rate must be a positive number, not -1.0"),
+        ({"time_limit": math.nan}, "the option time limit must be a positive number, not nan"),
+        ({"reduction": "max"}, "the reduction must be sum or mean, not 'max'"),
+    ],
+)
+def test_refused_options(values: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        TrainingConfig.from_dict(values)
+
+
+def test_the_papers_preset() -> None:
+    """As in "Experimental setup"."""
+    preset: Preset = PRESETS["paper"]
+    network, training = preset.network, preset.training
+    assert (network.layers, network.hidden, network.nonlinearity) == (2, 16, "elu")
+    assert (network.dropout, network.pooling, network.skip, network.landmarks) == (0.25, "schema", False, True)
+    assert (training.learning_rate, training.batch_size, training.time_limit) == (5e-4, 128, 7200)
+    assert (training.l2, training.explore_rounds, training.learn_steps, training.max_steps) == (1e-3, 25, 300, 300)
+    assert (training.teacher_planner, training.teacher_heuristic, training.penalty) == ("lrtdp", "lmcut", 500)
+    assert training.reduction == "sum"
