@@ -177,28 +177,42 @@ template class LandmarkCut<double>;
 namespace {
 
 template <typename Cost>
-Landmarks collect_landmarks(const Task& task, const Word* state) {
-  LandmarkCut<Cost> finder(task);
-  Landmarks landmarks;
-  landmarks.reachable = finder.for_each_cut(state, [&](const std::vector<OperatorId>& operators, Cost cost) {
-    std::vector<ActionId> actions;
-    for (const OperatorId op : operators) actions.push_back(finder.relaxed().action(op));
-    std::sort(actions.begin(), actions.end());
-    actions.erase(std::unique(actions.begin(), actions.end()), actions.end());
-    landmarks.value += static_cast<double>(cost);
-    landmarks.cuts.push_back(std::move(actions));
-    landmarks.costs.push_back(static_cast<double>(cost));
-  });
-  return landmarks;
-}
+class CutFinder final : public LandmarkFinder {
+ public:
+  explicit CutFinder(const Task& task) : landmarks_(task) {}
+
+  bool find(const Word* state, const Visit& visit) override {
+    return landmarks_.for_each_cut(state, [&](const std::vector<OperatorId>& operators, Cost cost) {
+      actions_.clear();
+      for (const OperatorId op : operators) actions_.push_back(landmarks_.relaxed().action(op));
+      std::sort(actions_.begin(), actions_.end());
+      actions_.erase(std::unique(actions_.begin(), actions_.end()), actions_.end());
+      visit(actions_, static_cast<double>(cost));
+    });
+  }
+
+ private:
+  LandmarkCut<Cost> landmarks_;
+  std::vector<ActionId> actions_;
+};
 
 bool has_whole_joint_costs(const Task& task) { return has_whole_costs(RelaxedTask(task, OperatorForm::kJoint)); }
 
 }  // namespace
 
+std::unique_ptr<LandmarkFinder> make_landmark_finder(const Task& task) {
+  if (has_whole_joint_costs(task)) return std::make_unique<CutFinder<std::int32_t>>(task);
+  return std::make_unique<CutFinder<double>>(task);
+}
+
 Landmarks find_landmarks(const Task& task, const Word* state) {
-  return has_whole_joint_costs(task) ? collect_landmarks<std::int32_t>(task, state)
-                                     : collect_landmarks<double>(task, state);
+  Landmarks landmarks;
+  landmarks.reachable = make_landmark_finder(task)->find(state, [&](std::span<const ActionId> actions, double cost) {
+    landmarks.value += cost;
+    landmarks.cuts.emplace_back(actions.begin(), actions.end());
+    landmarks.costs.push_back(cost);
+  });
+  return landmarks;
 }
 
 namespace {

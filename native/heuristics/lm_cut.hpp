@@ -14,6 +14,9 @@
 // looked at, backwards until a fact of the state is met; the cuts are the same.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -99,7 +102,7 @@ class LmCutHeuristic final : public Heuristic {
   LandmarkCut<Cost> landmarks_;
 };
 
-// The cuts of a state as sets of actions, for reading; slower than the heuristic.
+// The cuts of a state as sets of actions.
 struct Landmarks {
   bool reachable = true;
   double value = 0;
@@ -107,5 +110,17 @@ struct Landmarks {
   std::vector<double> costs;
 };
 Landmarks find_landmarks(const Task& task, const Word* state);
+
+// The cuts of one state after the other. Holds scratch space: one for each thread.
+class LandmarkFinder {
+ public:
+  // The actions of a cut, ascending and without repetition, and its cost.
+  using Visit = std::function<void(std::span<const ActionId>, double)>;
+
+  virtual ~LandmarkFinder() = default;
+  // Returns false, without a visit, if the relaxed goal is unreachable.
+  virtual bool find(const Word* state, const Visit& visit) = 0;
+};
+std::unique_ptr<LandmarkFinder> make_landmark_finder(const Task& task);
 
 }  // namespace asnets
