@@ -25,6 +25,7 @@ OutArray<T> to_numpy(std::vector<T> values) {
 
 void bind_grounding(nb::module_& module);
 void bind_network(nb::module_& module);
+void bind_network_policy(nb::module_& module);
 void bind_planning(nb::module_& module);
 void bind_policy(nb::module_& module);
 void bind_simulation(nb::module_& module);

@@ -42,7 +42,8 @@ std::unique_ptr<PyTask> make_task(IntArray proposition_predicate, const std::vec
 }  // namespace
 
 void bind_simulation(nb::module_& module) {
-  nb::class_<PyTask>(module, "Task", "A ground task in the compiled core; safe to use from several threads.")
+  nb::class_<PyTask>(module, "Task", nb::is_weak_referenceable(),
+                     "A ground task in the compiled core; safe to use from several threads.")
       .def(nb::new_(&make_task), nb::arg("proposition_predicate"), nb::arg("lists"), nb::arg("factor_probability"),
            nb::arg("block_guard"), nb::arg("action_precondition"), nb::arg("action_block"), nb::arg("action_cost"),
            nb::arg("goal"), nb::arg("initial"),

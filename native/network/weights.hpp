@@ -1,0 +1,74 @@
+// The weights of a network in the order in which the forward pass for one state reads them.
+//
+// Layers, modules and the columns of weights are those of asnets.network.network. Here a weight is stored by columns,
+// each padded to a multiple of kLanes (see vectors.hpp). Inputs of the first layer are bits, so that what a slot adds to
+// an action is looked up by its code instead of computed:
+//   a node: v + 2g;  a set: max v + 2 min v + 4 max g + 8 min g;  an action: the three bits of its landmarks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "network/structure.hpp"
+#include "network/vectors.hpp"
+
+namespace asnets {
+
+struct NetworkShape {
+  std::size_t layers = 0;
+  std::size_t hidden = 0;
+  Function function = Function::kElu;
+  bool skip = false;
+  bool landmarks = false;
+};
+
+// A weight (outputs × inputs, row after row) with its bias.
+struct ModuleArrays {
+  std::span<const float> weight;
+  std::span<const float> bias;
+};
+
+// Immutable once made: threads share it.
+class NetworkWeights {
+ public:
+  struct Module {
+    std::vector<float> columns;
+    std::vector<float> bias;
+  };
+
+  // The modules are by layer and then by schema or predicate. Throws std::invalid_argument if a shape does not fit.
+  NetworkWeights(const NetworkStructure& structure, const NetworkShape& shape,
+                 const std::vector<std::vector<ModuleArrays>>& actions,
+                 const std::vector<std::vector<ModuleArrays>>& propositions);
+
+  const NetworkShape& shape() const { return shape_; }
+  std::size_t hidden() const { return shape_.hidden; }
+  std::size_t stride() const { return stride_; }
+
+  // What an action reads apart from its slots in the first layer, with the bias.
+  const float* base(std::size_t schema, std::uint8_t code) const { return bases_[schema].data() + code * stride_; }
+  // What a slot adds in the first layer.
+  const float* contribution(std::size_t slot, std::uint8_t code) const {
+    return contributions_[slot].data() + code * stride_;
+  }
+  // Of layers 2 … n, over the vectors of the slots and, with skip connections, that of the action itself.
+  const Module& action(std::size_t layer, std::size_t schema) const { return actions_[layer - 2][schema]; }
+  // Of layers 1 … n.
+  const Module& proposition(std::size_t layer, std::size_t predicate) const {
+    return propositions_[layer - 1][predicate];
+  }
+  // Of layer n + 1: one vector for each input, and the bias as one number.
+  const Module& last(std::size_t schema) const { return last_[schema]; }
+
+ private:
+  NetworkShape shape_;
+  std::size_t stride_;
+  std::vector<std::vector<float>> bases_;
+  std::vector<std::vector<float>> contributions_;
+  std::vector<std::vector<Module>> actions_;
+  std::vector<std::vector<Module>> propositions_;
+  std::vector<Module> last_;
+};
+
+}  // namespace asnets

@@ -1,0 +1,140 @@
+#include "policy/network_policy.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+namespace asnets {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+}  // namespace
+
+NetworkPolicy::NetworkPolicy(const Task& task, const SuccessorGenerator& generator,
+                             std::shared_ptr<const NetworkStructure> structure,
+                             std::shared_ptr<const NetworkWeights> weights, bool sampled, bool incremental)
+    : generator_(generator),
+      structure_(std::move(structure)),
+      weights_(std::move(weights)),
+      sampled_(sampled),
+      pass_(*structure_, *weights_, incremental) {
+  if (weights_->shape().landmarks) landmarks_.emplace(task);
+}
+
+void NetworkPolicy::run_network(const Word* state) {
+  auto start = Clock::now();
+  std::span<const LandmarkCode> landmarks;
+  if (landmarks_) {
+    landmarks = landmarks_->of(state);
+    statistics_.feature_seconds += seconds_since(start);
+    start = Clock::now();
+  }
+  const std::int64_t computed = pass_.num_computed();
+  const std::int64_t full = pass_.num_full();
+  pass_.evaluate(state, landmarks);
+  logits_.clear();
+  for (const ActionId action : actions_) logits_.push_back(pass_.logit(action));
+  const auto last_layer = static_cast<std::int64_t>(actions_.size());
+  statistics_.network_seconds += seconds_since(start);
+  ++statistics_.steps;
+  statistics_.modules_recomputed += pass_.num_computed() - computed + last_layer;
+  statistics_.modules_total += static_cast<std::int64_t>(pass_.modules_per_pass()) + last_layer;
+  statistics_.full_passes += pass_.num_full() - full;
+}
+
+void NetworkPolicy::evaluate(const Word* state) {
+  generator_.applicable(state, applicable_, stack_);
+  actions_.assign(applicable_.actions().begin(), applicable_.actions().end());
+  probabilities_.clear();
+  if (actions_.empty()) return;
+  std::sort(actions_.begin(), actions_.end());
+  run_network(state);
+  const float highest = *std::max_element(logits_.begin(), logits_.end());
+  double total = 0;
+  for (const float logit : logits_) {
+    probabilities_.push_back(std::exp(static_cast<double>(logit) - static_cast<double>(highest)));
+    total += probabilities_.back();
+  }
+  for (double& probability : probabilities_) probability /= total;
+}
+
+ActionId NetworkPolicy::choose(const Word* state, RandomStream& random) {
+  evaluate(state);
+  if (actions_.empty()) return -1;
+  if (!sampled_) {
+    // The first of the largest.
+    return actions_[static_cast<std::size_t>(std::max_element(logits_.begin(), logits_.end()) - logits_.begin())];
+  }
+  double rest = random.uniform();
+  std::size_t chosen = 0;
+  for (std::size_t i = 0; i < actions_.size(); ++i) {
+    if (probabilities_[i] == 0) continue;
+    // Where rounding leaves something over, it is the last possible action's.
+    chosen = i;
+    if (rest < probabilities_[i]) break;
+    rest -= probabilities_[i];
+  }
+  return actions_[chosen];
+}
+
+std::vector<float> NetworkPolicy::logits(const Word* state) {
+  actions_.resize(structure_->num_actions());
+  for (std::size_t a = 0; a < actions_.size(); ++a) actions_[a] = static_cast<ActionId>(a);
+  run_network(state);
+  return logits_;
+}
+
+NetworkStatistics NetworkPolicy::take_statistics() { return std::exchange(statistics_, {}); }
+
+class NetworkPolicyPool::Loan final : public Policy {
+ public:
+  explicit Loan(const std::shared_ptr<NetworkPolicyPool>& pool) : pool_(pool), policy_(pool->take()) {}
+  ~Loan() override { pool_->give_back(std::move(policy_)); }
+  Loan(const Loan&) = delete;
+  Loan& operator=(const Loan&) = delete;
+  ActionId choose(const Word* state, RandomStream& random) override { return policy_->choose(state, random); }
+
+ private:
+  std::shared_ptr<NetworkPolicyPool> pool_;
+  std::unique_ptr<NetworkPolicy> policy_;
+};
+
+std::unique_ptr<Policy> NetworkPolicyPool::lend(const std::shared_ptr<NetworkPolicyPool>& pool) {
+  return std::make_unique<Loan>(pool);
+}
+
+std::unique_ptr<NetworkPolicy> NetworkPolicyPool::take() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      std::unique_ptr<NetworkPolicy> policy = std::move(idle_.back());
+      idle_.pop_back();
+      return policy;
+    }
+  }
+  return make_();
+}
+
+void NetworkPolicyPool::give_back(std::unique_ptr<NetworkPolicy> policy) {
+  const NetworkStatistics counted = policy->take_statistics();
+  const std::lock_guard lock(mutex_);
+  statistics_.steps += counted.steps;
+  statistics_.feature_seconds += counted.feature_seconds;
+  statistics_.network_seconds += counted.network_seconds;
+  statistics_.modules_recomputed += counted.modules_recomputed;
+  statistics_.modules_total += counted.modules_total;
+  statistics_.full_passes += counted.full_passes;
+  idle_.push_back(std::move(policy));
+}
+
+NetworkStatistics NetworkPolicyPool::statistics() {
+  const std::lock_guard lock(mutex_);
+  return statistics_;
+}
+
+}  // namespace asnets

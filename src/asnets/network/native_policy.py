@@ -1,0 +1,123 @@
+"""The policy of a network in the compiled core: the same weights, one state at a time, for whole episodes."""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from asnets import _native
+from asnets.errors import ConfigError
+from asnets.grounding import GroundTask
+from asnets.grounding.task import Floats, Ints
+from asnets.network.network import ASNet
+from asnets.network.signature import DomainSignature
+from asnets.network.structure import Structure, build_structure
+
+Singles = npt.NDArray[np.float32]
+
+_structures: WeakKeyDictionary[_native.Task, dict[str, _native.NetworkStructure]] = WeakKeyDictionary()
+
+
+class NetworkPolicy:
+    """What a network does in a task; `native` runs in the compiled core.
+
+    Attributes:
+        name: For reports.
+        native: For `simulate` and `trace`. It counts steps, times and recomputed modules: `native.statistics()`.
+    """
+
+    def __init__(
+        self,
+        network: ASNet,
+        task: GroundTask,
+        *,
+        sampled: bool = False,
+        incremental: bool = True,
+        name: str = "asnet",
+        structure: _native.NetworkStructure | None = None,
+    ) -> None:
+        """Takes a copy of the weights as they are now, in single precision.
+
+        Args:
+            network: Of the domain of the task.
+            task: The task.
+            sampled: Whether to draw actions by their probabilities; else the most probable one is taken, of several
+                the one with the lowest number.
+            incremental: Whether to compute only what has changed since a state that is remembered. The results are the
+                same, bit for bit.
+            name: For reports.
+            structure: That of the task and the network's kind of pooling, if it is there already; else it is made, and
+                remembered as long as the task.
+
+        Raises:
+            ConfigError: If the network belongs to another domain.
+        """
+        if network.signature != DomainSignature.of(task):
+            raise ConfigError(f"the network is of another domain than the task {task.problem!r}")
+        self.name = name
+        weights = native_weights(network, structure or structure_of(task, network.config.pooling))
+        self.native = _native.NetworkPolicy(task.native, weights, sampled, incremental)
+
+    def probabilities(self, propositions: Ints) -> tuple[Ints, Floats]:
+        """The applicable actions of a state, ascending, and their probabilities."""
+        return self.native.probabilities(propositions)
+
+
+def structure_of(task: GroundTask, pooling: str) -> _native.NetworkStructure:
+    """The structure of a task in the compiled core; made once for each kind of pooling."""
+    known = _structures.setdefault(task.native, {})
+    if pooling not in known:
+        known[pooling] = native_structure(build_structure(task, pooling))
+    return known[pooling]
+
+
+def native_structure(structure: Structure) -> _native.NetworkStructure:
+    """A structure in the compiled core."""
+    signature = structure.signature
+    predicates = []
+    for (name, _), predicate in zip(signature.predicates, structure.predicates, strict=True):
+        sources = signature.pool_sources(name, structure.pooling)
+        pools = [
+            (source.schema, -1 if source.slot is None else source.slot, lists.offsets, lists.values)
+            for source, lists in zip(sources, predicate.pools, strict=True)
+        ]
+        predicates.append((predicate.atoms, pools))
+    schemas = []
+    for schema in structure.schemas:
+        slots = [
+            (slot.predicate, slot.index, None if slot.sets is None else (slot.sets.offsets, slot.sets.values))
+            for slot in schema.slots
+        ]
+        schemas.append((schema.first_action, schema.num_actions, slots))
+    truth = np.zeros(len(structure.in_goal), np.uint8)
+    truth[structure.num_propositions :] = structure.constant_truth
+    in_goal = structure.in_goal.astype(np.uint8)
+    return _native.NetworkStructure(
+        structure.num_propositions, structure.num_actions, predicates, schemas, truth, in_goal
+    )
+
+
+def native_weights(network: ASNet, structure: _native.NetworkStructure) -> _native.NetworkWeights:
+    """The weights of a network, as they are now, for a structure."""
+    config = network.config
+    arrays = {name: weight.detach().to(torch.float32).numpy() for name, weight in network.weights().items()}
+
+    def modules(kind: str, layers: int, names: list[str]) -> list[list[tuple[Singles, Singles]]]:
+        return [
+            [(arrays[f"{kind}.{layer}.{name}.weight"], arrays[f"{kind}.{layer}.{name}.bias"]) for name in names]
+            for layer in range(1, layers + 1)
+        ]
+
+    return _native.NetworkWeights(
+        structure,
+        config.layers,
+        config.hidden,
+        config.nonlinearity,
+        config.skip,
+        config.landmarks,
+        modules("action", config.layers + 1, [schema.name for schema in network.signature.schemas]),
+        modules("proposition", config.layers, [name for name, _ in network.signature.predicates]),
+    )
