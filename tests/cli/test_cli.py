@@ -9,6 +9,7 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -339,6 +340,81 @@ def test_inspect_with_costs_from_the_metric(tmp_path: Path) -> None:
     assert result.stderr.startswith(f"{path}:2:73: error: (price b) has no value in the initial state\n")
     result = invoke("inspect", path, "--costs", "free")
     assert (result.exit_code, result.stderr) == (2, "error: unknown cost mode 'free'; expected one of unit, metric\n")
+
+
+def test_inspect_draws_the_network(folder: Path) -> None:
+    plain = run("inspect", "all.pddl", cwd=folder)
+    result = run("inspect", "all.pddl", "--network", "-o", "pictures/net.svg", cwd=folder)
+    assert (result.returncode, result.stderr) == (0, "")
+    rows = [line.strip().split(maxsplit=1) for line in result.stdout.splitlines()]
+    assert ["picture", "pictures/net.svg"] in rows
+    parameters = next(row[1] for row in rows if row[0] == "network")
+    assert len(rows) == len(plain.stdout.splitlines()) + 2
+    picture = (folder / "pictures" / "net.svg").read_bytes()
+    root = ElementTree.fromstring(picture)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    text = picture.decode()
+    assert parameters.removesuffix(" parameters") in text
+    assert "Action Schema Network for only of the domain ferry" in text
+    assert "(sail a b)" in text
+    assert "hidden size 16, pooling by schema" in text
+    # The same again, in place of the old one.
+    assert invoke("inspect", folder / "all.pddl", "--network", "-o", folder / "pictures" / "net.svg").exit_code == 0
+    assert (folder / "pictures" / "net.svg").read_bytes() == picture
+    assert [path.name for path in (folder / "pictures").iterdir()] == ["net.svg"]
+
+
+def test_inspect_draws_the_network_that_is_asked_for(folder: Path) -> None:
+    path = folder / "net.SVG"
+    shape = ["--layers", "1", "--hidden", "4", "--pooling", "slot", "--no-landmarks", "--skip"]
+    result = invoke("inspect", folder / "all.pddl", "--network", "-o", path, *shape, "--json")
+    assert result.exit_code == 0
+    values = json.loads(result.stdout)
+    assert values["actions"] == 2
+    # sail has 4 slots: 4 × 8 + 4 and 1 × 4 · (4 + 1) + 1; `at` has two pools, `next` and `sunk` one: 4 · n × 4 + 4.
+    assert values["network"] == {
+        "layers": 1,
+        "hidden": 4,
+        "pooling": "slot",
+        "skip": True,
+        "landmarks": False,
+        "parameters": 36 + 21 + 36 + 20 + 20,
+        "picture": str(path),
+    }
+    assert "133 parameters in total" in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--network"], "--network needs -o FILE.svg, the file of the picture"),
+        (["--network", "--json"], "--network needs -o FILE.svg, the file of the picture"),
+        (["-o", "net.svg"], "-o names the picture of --network, which is not given"),
+        (["--layers", "2", "--no-landmarks"], "--layers, --no-landmarks: only with --network"),
+        (["--network", "-o", "all.pddl"], "the picture is SVG; -o all.pddl must end in .svg"),
+        (["--network", "-o", "n.svg", "--layers", "0"], "layers must be a whole number from 1 to 64, not 0"),
+        (["--network", "-o", "n.svg", "--hidden", "-1"], "hidden must be a whole number from 1 to 4096, not -1"),
+        (["--network", "-o", "n.svg", "--pooling", "max"], "pooling must be one of schema, slot, not 'max'"),
+    ],
+)
+def test_pictures_that_inspect_refuses(
+    options: list[str], message: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    before = listing(folder)
+    result = invoke("inspect", "all.pddl", *options)
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"error: {message}\n")
+    assert listing(folder) == before
+
+
+def test_picture_that_cannot_be_written(folder: Path) -> None:
+    (folder / "net.svg").mkdir()
+    before = listing(folder)
+    for path in (folder / "net.svg", folder / "all.pddl" / "net.svg"):
+        result = invoke("inspect", folder / "all.pddl", "--network", "-o", path)
+        assert (result.exit_code, result.stdout) == (3, "")
+        assert result.stderr.startswith(f"error: {path}: cannot write the file: ")
+    assert listing(folder) == before
 
 
 # --- generate -----------------------------------------------------------------------------------------------------

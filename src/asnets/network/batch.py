@@ -18,8 +18,8 @@ from torch import Tensor
 from asnets.errors import LimitError
 from asnets.grounding.task import Bools, Ints, Lists
 from asnets.network.structure import Longs, Structure
+from asnets.network.weights import NUM_LANDMARK_FEATURES
 
-NUM_LANDMARK_FEATURES = 3
 MAX_ROWS = 2**31 - 1
 
 

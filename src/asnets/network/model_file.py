@@ -33,8 +33,9 @@ from asnets.errors import ConfigError, FileError, ModelFileError
 from asnets.files import write_atomically
 from asnets.grounding import GroundTask
 from asnets.network.config import NetworkConfig
-from asnets.network.network import ASNet, weight_shapes
+from asnets.network.network import ASNet
 from asnets.network.signature import DomainSignature
+from asnets.network.weights import weight_shapes
 
 FORMAT = "asnets-model"
 VERSION = 1

@@ -27,9 +27,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from asnets.network import kernels
-from asnets.network.batch import NUM_LANDMARK_FEATURES, Batch
+from asnets.network.batch import Batch
 from asnets.network.config import NetworkConfig
 from asnets.network.signature import DomainSignature, SchemaSignature
+from asnets.network.weights import NUM_LANDMARK_FEATURES, weight_shapes
 
 FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "elu": functional.elu,
@@ -203,38 +204,6 @@ def dropout_factors(shape: torch.Size, probability: float, generator: torch.Gene
     kept = words.view(torch.int16)[: shape.numel()].view(shape) >= dropped - 2**15
     # Torch converts bytes much faster than booleans.
     return kept.view(torch.uint8).to(dtype).mul_(2**16 / (2**16 - dropped))
-
-
-def weight_shapes(signature: DomainSignature, config: NetworkConfig) -> dict[str, tuple[int, ...]]:
-    """The name and shape of each parameter, in a fixed order.
-
-    `action.{layer}.{schema}.weight` and `.bias` for layers 1 … n + 1, `proposition.{layer}.{predicate}.weight` and
-    `.bias` for 1 … n; a weight is outputs × inputs. Names are unambiguous whatever the schemas are called: the layer is
-    a number and the ending is fixed.
-    """
-    shapes: dict[str, tuple[int, ...]] = {}
-
-    def add(name: str, outputs: int, inputs: int) -> None:
-        shapes[f"{name}.weight"] = (outputs, inputs)
-        shapes[f"{name}.bias"] = (outputs,)
-
-    for layer in range(1, config.layers + 2):
-        for schema in signature.schemas:
-            read = sum(2 if slot.is_set else 1 for slot in schema.slots)
-            if layer == 1:
-                inputs = 2 * read + (NUM_LANDMARK_FEATURES if config.landmarks else 0)
-            else:
-                inputs = config.hidden * (read + config.skip)
-            add(f"action.{layer}.{schema.name}", 1 if layer > config.layers else config.hidden, inputs)
-        if layer <= config.layers:
-            for name, _ in signature.predicates:
-                pools = len(signature.pool_sources(name, config.pooling))
-                add(
-                    f"proposition.{layer}.{name}",
-                    config.hidden,
-                    config.hidden * (pools + (config.skip and layer > 1)),
-                )
-    return shapes
 
 
 def masked_log_softmax(logits: Tensor, batch: Batch) -> Tensor:

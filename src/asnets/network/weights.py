@@ -1,0 +1,47 @@
+"""The names and shapes of the weights of a domain; `network` says which input each column is for."""
+
+from __future__ import annotations
+
+import math
+
+from asnets.network.config import NetworkConfig
+from asnets.network.signature import DomainSignature
+
+NUM_LANDMARK_FEATURES = 3
+
+
+def weight_shapes(signature: DomainSignature, config: NetworkConfig) -> dict[str, tuple[int, ...]]:
+    """The name and shape of each parameter, in a fixed order.
+
+    `action.{layer}.{schema}.weight` and `.bias` for layers 1 … n + 1, `proposition.{layer}.{predicate}.weight` and
+    `.bias` for 1 … n; a weight is outputs × inputs. Names are unambiguous whatever the schemas are called: the layer is
+    a number and the ending is fixed.
+    """
+    shapes: dict[str, tuple[int, ...]] = {}
+
+    def add(name: str, outputs: int, inputs: int) -> None:
+        shapes[f"{name}.weight"] = (outputs, inputs)
+        shapes[f"{name}.bias"] = (outputs,)
+
+    for layer in range(1, config.layers + 2):
+        for schema in signature.schemas:
+            read = sum(2 if slot.is_set else 1 for slot in schema.slots)
+            if layer == 1:
+                inputs = 2 * read + (NUM_LANDMARK_FEATURES if config.landmarks else 0)
+            else:
+                inputs = config.hidden * (read + config.skip)
+            add(f"action.{layer}.{schema.name}", 1 if layer > config.layers else config.hidden, inputs)
+        if layer <= config.layers:
+            for name, _ in signature.predicates:
+                pools = len(signature.pool_sources(name, config.pooling))
+                add(
+                    f"proposition.{layer}.{name}",
+                    config.hidden,
+                    config.hidden * (pools + (config.skip and layer > 1)),
+                )
+    return shapes
+
+
+def num_parameters(signature: DomainSignature, config: NetworkConfig) -> int:
+    """How many numbers training finds; problems of a domain do not differ in it."""
+    return sum(math.prod(shape) for shape in weight_shapes(signature, config).values())
