@@ -114,7 +114,7 @@ def test_loss_and_gradient_are_finite_at_the_ends() -> None:
     terms = torch.cat([masked, torch.full((3,), -math.inf)])
     best = torch.tensor([False, True, False, False, False, False])
     loss = cross_entropy(terms, best).sum()
-    loss.backward()
+    loss.backward()  # type: ignore[no-untyped-call]
     assert math.isfinite(loss.item())
     assert logits.grad is not None
     assert torch.isfinite(logits.grad[0]).all()

@@ -21,12 +21,12 @@ class TensorBoard:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError:
             raise ConfigError("TensorBoard is not installed: pip install 'asnets[tensorboard]'") from None
-        self._writer = SummaryWriter(str(directory))  # type: ignore[no-untyped-call]
+        self._writer = SummaryWriter(str(directory))
 
     def add(self, record: EpochRecord) -> None:
         figures = {"loss": record.loss, "coverage": record.coverage, "memory": record.memory, "skipped": record.skipped}
         if record.cost is not None:
             figures["cost over the teacher's"] = record.cost
         for name, value in (figures | {f"seconds/{name}": value for name, value in record.seconds.items()}).items():
-            self._writer.add_scalar(name, value, record.epoch)  # type: ignore[no-untyped-call]
-        self._writer.flush()  # type: ignore[no-untyped-call]
+            self._writer.add_scalar(name, value, record.epoch)
+        self._writer.flush()
