@@ -62,12 +62,6 @@ std::shared_ptr<NetworkStructure> make_structure(std::size_t num_propositions, s
   return std::make_shared<NetworkStructure>(arrays);
 }
 
-// The weights with the structure that they were checked against.
-struct PyWeights {
-  std::shared_ptr<const NetworkStructure> structure;
-  std::shared_ptr<const NetworkWeights> weights;
-};
-
 std::vector<std::vector<ModuleArrays>> modules_of(const PyModules& layers) {
   std::vector<std::vector<ModuleArrays>> result;
   for (const auto& layer : layers) {
@@ -88,16 +82,24 @@ Function function_of(const std::string& name) {
 }
 
 struct PyNetworkPolicy : PyPolicy {
-  PyNetworkPolicy(const PyTask& of, const PyWeights& with, bool sampled, bool incremental) : PyPolicy{of, {}} {
-    if (with.structure->num_actions() != of.task.num_actions() ||
-        with.structure->num_propositions() != of.task.num_propositions()) {
+  PyNetworkPolicy(const PyTask& of, const Network& network, bool sampled, bool incremental, std::size_t max_bytes)
+      : PyPolicy{of, {}} {
+    check(network);
+    pool = std::make_shared<NetworkPolicyPool>(of.task, of.generator, network,
+                                               NetworkPolicyOptions{sampled, incremental, max_bytes});
+    make = [pool = pool] { return NetworkPolicyPool::lend(pool); };
+  }
+
+  void set_weights(const Network& network) {
+    check(network);
+    pool->set_network(network);
+  }
+
+  void check(const Network& network) const {
+    if (network.structure->num_actions() != task.task.num_actions() ||
+        network.structure->num_propositions() != task.task.num_propositions()) {
       throw std::invalid_argument("the structure of the network is that of another task");
     }
-    pool = std::make_shared<NetworkPolicyPool>([&of, structure = with.structure, weights = with.weights, sampled,
-                                                incremental] {
-      return std::make_unique<NetworkPolicy>(of.task, of.generator, structure, weights, sampled, incremental);
-    });
-    make = [pool = pool] { return NetworkPolicyPool::lend(pool); };
   }
 
   std::shared_ptr<NetworkPolicyPool> pool;
@@ -114,24 +116,27 @@ void bind_network_policy(nb::module_& module) {
            "goal flags are for all atoms.")
       .def_prop_ro("num_nodes", &NetworkStructure::num_nodes);
 
-  nb::class_<PyWeights>(module, "NetworkWeights", "The weights of a network, for one structure.")
+  nb::class_<Network>(module, "NetworkWeights", "The weights of a network, for one structure.")
       .def(
           "__init__",
-          [](PyWeights* self, std::shared_ptr<NetworkStructure> structure, std::size_t layers, std::size_t hidden,
+          [](Network* self, std::shared_ptr<NetworkStructure> structure, std::size_t layers, std::size_t hidden,
              const std::string& nonlinearity, bool skip, bool landmarks, const PyModules& actions,
              const PyModules& propositions) {
             const NetworkShape shape{layers, hidden, function_of(nonlinearity), skip, landmarks};
             auto weights = std::make_shared<const NetworkWeights>(*structure, shape, modules_of(actions),
                                                                   modules_of(propositions));
-            new (self) PyWeights{std::move(structure), std::move(weights)};
+            new (self) Network{std::move(structure), std::move(weights)};
           },
           nb::arg("structure"), nb::arg("layers"), nb::arg("hidden"), nb::arg("nonlinearity"), nb::arg("skip"),
           nb::arg("landmarks"), nb::arg("actions"), nb::arg("propositions"),
           "The modules are pairs of weight and bias, by layer and then by schema or predicate.");
 
   nb::class_<PyNetworkPolicy, PyPolicy>(module, "NetworkPolicy", "The policy of a network: greedy or sampled.")
-      .def(nb::init<const PyTask&, const PyWeights&, bool, bool>(), nb::arg("task"), nb::arg("weights"),
-           nb::arg("sampled"), nb::arg("incremental"), nb::keep_alive<1, 2>())
+      .def(nb::init<const PyTask&, const Network&, bool, bool, std::size_t>(), nb::arg("task"), nb::arg("weights"),
+           nb::arg("sampled"), nb::arg("incremental"), nb::arg("memory"), nb::keep_alive<1, 2>(),
+           "Each thread remembers values of modules for incremental evaluation in about so many bytes.")
+      .def("set_weights", &PyNetworkPolicy::set_weights, nb::arg("weights"),
+           "Goes on with other weights; those of episodes that run stay. Landmarks of states stay remembered.")
       .def(
           "probabilities",
           [](PyNetworkPolicy& self, IntArray propositions) {

@@ -6,10 +6,12 @@
 
 namespace asnets {
 
-ForwardPass::ForwardPass(const NetworkStructure& structure, const NetworkWeights& weights, bool incremental)
+ForwardPass::ForwardPass(const NetworkStructure& structure, const NetworkWeights& weights, bool incremental,
+                         std::size_t max_bytes)
     : structure_(structure),
       weights_(weights),
       incremental_(incremental),
+      max_bytes_(max_bytes),
       evaluator_(structure, weights),
       spare_(weights.shape().layers),
       changes_(structure, weights.shape().skip) {
@@ -175,7 +177,7 @@ ForwardPass::Snapshot& ForwardPass::select(Snapshot& parent) {
     });
     remove(**oldest);
   }
-  while (bytes_ + evaluator_.bytes(layer) > kMaxBytes) {
+  while (bytes_ + evaluator_.bytes(layer) > max_bytes_) {
     Snapshot* const oldest = least_recent(root_, nearest);
     // Too large to keep two of them.
     if (oldest == nullptr && nearest != nullptr) return *nearest;

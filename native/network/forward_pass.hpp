@@ -23,8 +23,9 @@ namespace asnets {
 // Holds what it remembers: one for each thread.
 class ForwardPass {
  public:
-  // Both must outlive this. If not incremental, every state is computed from scratch.
-  ForwardPass(const NetworkStructure& structure, const NetworkWeights& weights, bool incremental);
+  // Both must outlive this. If not incremental, every state is computed from scratch. Snapshots take about so many bytes
+  // at most; one for each layer there must be.
+  ForwardPass(const NetworkStructure& structure, const NetworkWeights& weights, bool incremental, std::size_t max_bytes);
 
   // Computes all hidden layers.
   void evaluate(const Word* state, std::span<const LandmarkCode> landmarks);
@@ -57,8 +58,7 @@ class ForwardPass {
     std::size_t num_readers;
   };
 
-  static constexpr std::size_t kMaxChildren = 8;
-  static constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
+  static constexpr std::size_t kMaxChildren = 32;
   static constexpr std::size_t kMaxShared = 16;
   // An item is shared if at least one of so many actions reads it.
   static constexpr std::size_t kShare = 8;
@@ -75,6 +75,7 @@ class ForwardPass {
   const NetworkStructure& structure_;
   const NetworkWeights& weights_;
   const bool incremental_;
+  const std::size_t max_bytes_;
   LayerEvaluator evaluator_;
   std::vector<SharedItem> shared_;
   std::vector<std::uint8_t> is_shared_node_;

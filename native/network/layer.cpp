@@ -169,8 +169,18 @@ void LayerEvaluator::compute_row(LayerValues& values, std::size_t tree, std::siz
 
 void LayerEvaluator::compute_tree(LayerValues& values, std::size_t tree) const {
   const PoolLayout& layout = *trees_[tree].layout;
+  const float* const members = members_of(values, tree).data();
+  float* const rows = values.extremes[tree].data();
   for (std::size_t list = 0; list < layout.lists().size(); ++list) {
-    for (std::size_t row = layout.first_row(list); row <= layout.root(list); ++row) compute_row(values, tree, list, row);
+    const auto numbers = layout.lists()[list];
+    const std::size_t first = layout.first_row(list);
+    if (numbers.size() == 1) {  // As for most atoms that never change.
+      std::copy_n(members + static_cast<std::size_t>(numbers[0]) * stride_, stride_, rows + first * stride_);
+    } else if (!numbers.empty() && numbers.size() <= PoolLayout::kBlock) {
+      extreme(rows + first * stride_, members, numbers.data(), numbers.size(), stride_, trees_[tree].minimum);
+    } else {
+      for (std::size_t row = first; row <= layout.root(list); ++row) compute_row(values, tree, list, row);
+    }
   }
 }
 

@@ -141,21 +141,21 @@ bool LayerEvaluator::update(LayerValues& values, const LayerValues* before, std:
     const auto& schema = structure_.schemas()[structure_.schema_of(index)];
     const float* const old = old_values_.data() + i * stride_;
     const float* const current = values.actions.data() + index * stride_;
-    const auto change_member = [&](const NetworkStructure::Slot& slot, std::size_t node) {
-      for (const std::size_t tree : slot.pools) {
-        replace(values, tree, node, trees_[tree].layout->row_of(node, action), old, current);
-      }
-    };
+    const std::size_t within = index - schema.first_action;
     for (std::size_t k = schema.first_slot; k < schema.first_slot + schema.num_slots; ++k) {
       const auto& slot = structure_.slots()[k];
-      const auto item = static_cast<std::size_t>(slot.index[index - schema.first_action]);
-      if (!slot.is_set) {
-        change_member(slot, item);
-        continue;
-      }
-      const std::size_t first_node = structure_.predicates()[slot.predicate].first_node;
-      for (const std::int32_t node : slot.sets.lists()[item]) {
-        change_member(slot, static_cast<std::size_t>(node) - first_node);
+      const auto item = static_cast<std::size_t>(slot.index[within]);
+      for (std::size_t n = 0; n < slot.pools.size(); ++n) {
+        const std::size_t tree = slot.pools[n];
+        if (!slot.is_set) {
+          replace(values, tree, item, slot.pool_rows[n][within], old, current);
+          continue;
+        }
+        const std::size_t first_node = structure_.predicates()[slot.predicate].first_node;
+        for (const std::int32_t node : slot.sets.lists()[item]) {
+          const std::size_t list = static_cast<std::size_t>(node) - first_node;
+          replace(values, tree, list, trees_[tree].layout->row_of(list, action), old, current);
+        }
       }
     }
     if (weights_.shape().skip) changes.actions.insert(index);

@@ -168,16 +168,22 @@ void NetworkStructure::add_pool(const PoolArrays& arrays, std::size_t predicate)
   const std::size_t number = checked(arrays.schema, schemas_.size());
   const Schema& schema = schemas_[number];
   require(arrays.slot < 0 || static_cast<std::size_t>(arrays.slot) < schema.num_slots);
-  for (std::size_t i = 0; i < schema.num_slots; ++i) {
-    Slot& slot = slots_[schema.first_slot + i];
-    if (slot.predicate == predicate && (arrays.slot < 0 || static_cast<std::size_t>(arrays.slot) == i)) {
-      slot.pools.push_back(pools_.size());
-    }
-  }
   NumberLists members =
       checked(arrays.members, predicates_[predicate].num_nodes, schema.num_actions, schema.first_action);
   for (std::size_t i = 0; i < members.size(); ++i) require(std::is_sorted(members[i].begin(), members[i].end()));
-  pools_.push_back({predicate, number, PoolLayout(std::move(members))});
+  const PoolLayout& layout = pools_.emplace_back(predicate, number, PoolLayout(std::move(members))).members;
+  for (std::size_t i = 0; i < schema.num_slots; ++i) {
+    Slot& slot = slots_[schema.first_slot + i];
+    if (slot.predicate != predicate || (arrays.slot >= 0 && static_cast<std::size_t>(arrays.slot) != i)) continue;
+    slot.pools.push_back(pools_.size() - 1);
+    auto& rows = slot.pool_rows.emplace_back();
+    if (slot.is_set) continue;
+    rows.reserve(schema.num_actions);
+    for (std::size_t a = 0; a < schema.num_actions; ++a) {
+      const auto action = static_cast<std::int32_t>(schema.first_action + a);
+      rows.push_back(static_cast<std::uint32_t>(layout.row_of(static_cast<std::size_t>(slot.index[a]), action)));
+    }
+  }
 }
 
 }  // namespace asnets

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "task.hpp"
@@ -104,6 +105,8 @@ class NetworkStructure {
     PoolLayout sets;                  // For each set, its nodes. Empty if the slot has none.
     NumberLists sets_of;              // For each node of the predicate, the sets.
     std::vector<std::size_t> pools;   // Those that the actions are members of because of this slot.
+    // For each pool and action, the row of the action's block, so that it need not be looked for. Not for sets.
+    std::vector<std::vector<std::uint32_t>> pool_rows;
   };
   struct Schema {
     std::size_t first_action = 0;
@@ -113,8 +116,11 @@ class NetworkStructure {
     std::size_t num_inputs = 0;  // A set counts twice: its maximum and its minimum.
   };
   struct Pool {
-    std::size_t predicate = 0;
-    std::size_t schema = 0;
+    Pool(std::size_t of, std::size_t over, PoolLayout layout)
+        : predicate(of), schema(over), members(std::move(layout)) {}
+
+    std::size_t predicate;
+    std::size_t schema;
     PoolLayout members;  // For each node of the predicate, actions.
   };
   struct Predicate {

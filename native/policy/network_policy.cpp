@@ -15,36 +15,39 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 }  // namespace
 
-NetworkPolicy::NetworkPolicy(const Task& task, const SuccessorGenerator& generator,
-                             std::shared_ptr<const NetworkStructure> structure,
-                             std::shared_ptr<const NetworkWeights> weights, bool sampled, bool incremental)
-    : generator_(generator),
-      structure_(std::move(structure)),
-      weights_(std::move(weights)),
-      sampled_(sampled),
-      pass_(*structure_, *weights_, incremental) {
-  if (weights_->shape().landmarks) landmarks_.emplace(task);
+NetworkPolicy::NetworkPolicy(const Task& task, const SuccessorGenerator& generator, Network network,
+                             const NetworkPolicyOptions& options)
+    : task_(task), generator_(generator), options_(options) {
+  set_network(std::move(network));
+}
+
+void NetworkPolicy::set_network(Network network) {
+  // What reads the old network goes first.
+  pass_.reset();
+  network_ = std::move(network);
+  pass_.emplace(*network_.structure, *network_.weights, options_.incremental, options_.max_bytes);
+  if (network_.weights->shape().landmarks && !landmarks_) landmarks_.emplace(task_);
 }
 
 void NetworkPolicy::run_network(const Word* state) {
   auto start = Clock::now();
   std::span<const LandmarkCode> landmarks;
-  if (landmarks_) {
+  if (network_.weights->shape().landmarks) {
     landmarks = landmarks_->of(state);
     statistics_.feature_seconds += seconds_since(start);
     start = Clock::now();
   }
-  const std::int64_t computed = pass_.num_computed();
-  const std::int64_t full = pass_.num_full();
-  pass_.evaluate(state, landmarks);
+  const std::int64_t computed = pass_->num_computed();
+  const std::int64_t full = pass_->num_full();
+  pass_->evaluate(state, landmarks);
   logits_.clear();
-  for (const ActionId action : actions_) logits_.push_back(pass_.logit(action));
+  for (const ActionId action : actions_) logits_.push_back(pass_->logit(action));
   const auto last_layer = static_cast<std::int64_t>(actions_.size());
   statistics_.network_seconds += seconds_since(start);
   ++statistics_.steps;
-  statistics_.modules_recomputed += pass_.num_computed() - computed + last_layer;
-  statistics_.modules_total += static_cast<std::int64_t>(pass_.modules_per_pass()) + last_layer;
-  statistics_.full_passes += pass_.num_full() - full;
+  statistics_.modules_recomputed += pass_->num_computed() - computed + last_layer;
+  statistics_.modules_total += static_cast<std::int64_t>(pass_->modules_per_pass()) + last_layer;
+  statistics_.full_passes += pass_->num_full() - full;
 }
 
 void NetworkPolicy::evaluate(const Word* state) {
@@ -66,7 +69,7 @@ void NetworkPolicy::evaluate(const Word* state) {
 ActionId NetworkPolicy::choose(const Word* state, RandomStream& random) {
   evaluate(state);
   if (actions_.empty()) return -1;
-  if (!sampled_) {
+  if (!options_.sampled) {
     // The first of the largest.
     return actions_[static_cast<std::size_t>(std::max_element(logits_.begin(), logits_.end()) - logits_.begin())];
   }
@@ -83,7 +86,7 @@ ActionId NetworkPolicy::choose(const Word* state, RandomStream& random) {
 }
 
 std::vector<float> NetworkPolicy::logits(const Word* state) {
-  actions_.resize(structure_->num_actions());
+  actions_.resize(network_.structure->num_actions());
   for (std::size_t a = 0; a < actions_.size(); ++a) actions_[a] = static_cast<ActionId>(a);
   run_network(state);
   return logits_;
@@ -109,15 +112,24 @@ std::unique_ptr<Policy> NetworkPolicyPool::lend(const std::shared_ptr<NetworkPol
 }
 
 std::unique_ptr<NetworkPolicy> NetworkPolicyPool::take() {
+  std::unique_ptr<NetworkPolicy> policy;
+  Network network;
   {
     const std::lock_guard lock(mutex_);
+    network = network_;
     if (!idle_.empty()) {
-      std::unique_ptr<NetworkPolicy> policy = std::move(idle_.back());
+      policy = std::move(idle_.back());
       idle_.pop_back();
-      return policy;
     }
   }
-  return make_();
+  if (policy == nullptr) return std::make_unique<NetworkPolicy>(task_, generator_, std::move(network), options_);
+  if (policy->network().weights != network.weights) policy->set_network(std::move(network));
+  return policy;
+}
+
+void NetworkPolicyPool::set_network(Network network) {
+  const std::lock_guard lock(mutex_);
+  network_ = std::move(network);
 }
 
 void NetworkPolicyPool::give_back(std::unique_ptr<NetworkPolicy> policy) {

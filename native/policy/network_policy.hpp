@@ -5,10 +5,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "network/forward_pass.hpp"
@@ -27,11 +27,26 @@ struct NetworkStatistics {
   std::int64_t full_passes = 0;    // Steps in which some layer was computed as a whole.
 };
 
+// Weights with the structure that they were made for.
+struct Network {
+  std::shared_ptr<const NetworkStructure> structure;
+  std::shared_ptr<const NetworkWeights> weights;
+};
+
+struct NetworkPolicyOptions {
+  bool sampled = false;
+  bool incremental = true;
+  std::size_t max_bytes = 0;  // For remembered values.
+};
+
 class NetworkPolicy final : public Policy {
  public:
-  NetworkPolicy(const Task& task, const SuccessorGenerator& generator,
-                std::shared_ptr<const NetworkStructure> structure, std::shared_ptr<const NetworkWeights> weights,
-                bool sampled, bool incremental);
+  NetworkPolicy(const Task& task, const SuccessorGenerator& generator, Network network,
+                const NetworkPolicyOptions& options);
+
+  // Landmarks of states stay remembered.
+  void set_network(Network network);
+  const Network& network() const { return network_; }
 
   // Greedy: the most probable action, of several the one with the lowest number. Draws one number if sampled.
   ActionId choose(const Word* state, RandomStream& random) override;
@@ -50,11 +65,11 @@ class NetworkPolicy final : public Policy {
  private:
   void run_network(const Word* state);
 
+  const Task& task_;
   const SuccessorGenerator& generator_;
-  std::shared_ptr<const NetworkStructure> structure_;
-  std::shared_ptr<const NetworkWeights> weights_;
-  bool sampled_;
-  ForwardPass pass_;
+  NetworkPolicyOptions options_;
+  Network network_;
+  std::optional<ForwardPass> pass_;
   std::optional<LandmarkCodes> landmarks_;
   ActionList applicable_;
   std::vector<std::int32_t> stack_;
@@ -67,9 +82,12 @@ class NetworkPolicy final : public Policy {
 // Lends policies to threads. What they remember is of use to whoever comes next; what they counted is added up.
 class NetworkPolicyPool {
  public:
-  using Make = std::function<std::unique_ptr<NetworkPolicy>()>;
+  NetworkPolicyPool(const Task& task, const SuccessorGenerator& generator, Network network,
+                    const NetworkPolicyOptions& options)
+      : task_(task), generator_(generator), options_(options), network_(std::move(network)) {}
 
-  explicit NetworkPolicyPool(Make make) : make_(std::move(make)) {}
+  // For loans that begin from now on.
+  void set_network(Network network);
 
   // The policy comes back when the loan ends.
   static std::unique_ptr<Policy> lend(const std::shared_ptr<NetworkPolicyPool>& pool);
@@ -89,8 +107,11 @@ class NetworkPolicyPool {
   std::unique_ptr<NetworkPolicy> take();
   void give_back(std::unique_ptr<NetworkPolicy> policy);
 
-  Make make_;
+  const Task& task_;
+  const SuccessorGenerator& generator_;
+  const NetworkPolicyOptions options_;
   std::mutex mutex_;
+  Network network_;
   std::vector<std::unique_ptr<NetworkPolicy>> idle_;
   NetworkStatistics statistics_;
 };

@@ -37,6 +37,7 @@ class NetworkPolicy:
         sampled: bool = False,
         incremental: bool = True,
         name: str = "asnet",
+        memory: int = 2**28,
         structure: _native.NetworkStructure | None = None,
     ) -> None:
         """Takes a copy of the weights as they are now, in single precision.
@@ -49,6 +50,7 @@ class NetworkPolicy:
             incremental: Whether to compute only what has changed since a state that is remembered. The results are the
                 same, bit for bit.
             name: For reports.
+            memory: Bytes that each thread may use, about, for remembered values of modules.
             structure: That of the task and the network's kind of pooling, if it is there already; else it is made, and
                 remembered as long as the task.
 
@@ -58,8 +60,20 @@ class NetworkPolicy:
         if network.signature != DomainSignature.of(task):
             raise ConfigError(f"the network is of another domain than the task {task.problem!r}")
         self.name = name
-        weights = native_weights(network, structure or structure_of(task, network.config.pooling))
-        self.native = _native.NetworkPolicy(task.native, weights, sampled, incremental)
+        self._signature = network.signature
+        self._config = network.config
+        self._structure = structure or structure_of(task, network.config.pooling)
+        weights = native_weights(network, self._structure)
+        self.native = _native.NetworkPolicy(task.native, weights, sampled, incremental, memory)
+
+    def set_weights(self, network: ASNet) -> None:
+        """Goes on with a copy of the weights of a network of the same shape, as a trainer does after each epoch.
+
+        Cheaper than a new policy: the landmarks of states stay remembered.
+        """
+        if (network.signature, network.config) != (self._signature, self._config):
+            raise ValueError("the networks differ in their shape")
+        self.native.set_weights(native_weights(network, self._structure))
 
     def probabilities(self, propositions: Ints) -> tuple[Ints, Floats]:
         """The applicable actions of a state, ascending, and their probabilities."""
