@@ -134,6 +134,8 @@ class Trainer:
         self.network = ASNet(signature, preset.network, seed=seed)
         union = DisjointUnion([build_structure(task, preset.network.pooling) for task in self.tasks])
         self.memory = Memory(self.tasks, union, preset.network.landmarks)
+        self._explorers = [NetworkPolicy(self.network, task, sampled=True) for task in self.tasks]
+        self._judged = [NetworkPolicy(self.network, task) for task in self.tasks]
         self.best_weights = self._copied_weights()
         self.progress = Progress()
         self.optimiser = torch.optim.Adam(self.network.parameters(), lr=preset.training.learning_rate)
@@ -239,7 +241,8 @@ class Trainer:
 
         def explore(problem: int) -> tuple[list[Lesson], float, float]:
             begin = time.perf_counter()
-            policy = NetworkPolicy(self.network, self.tasks[problem], sampled=True)
+            policy = self._explorers[problem]
+            policy.set_weights(self.network)
             seed = _derived_seed(self.seed, 4, problem)
             trajectories = [
                 trace(policy, episode=first + number, max_steps=config.max_steps, seed=seed).states
@@ -282,9 +285,10 @@ class Trainer:
         config = self.preset.training
         begin = time.perf_counter()
         goals, costs = [], []
-        for problem, (task, value) in enumerate(zip(self.tasks, self.teacher_values, strict=True)):
+        for problem, (policy, value) in enumerate(zip(self._judged, self.teacher_values, strict=True)):
+            policy.set_weights(self.network)
             result = simulate(
-                NetworkPolicy(self.network, task),
+                policy,
                 episodes=config.judge_runs,
                 max_steps=config.max_steps,
                 seed=_derived_seed(self.seed, 5, problem),
