@@ -67,7 +67,7 @@ def test_evaluate(trained: Path) -> None:
     assert set(nine["seconds"]) == {"ground", "features", "network", "simulation", "total"}
     assert three["mean_cost"] == 2
     result = run("evaluate", "m.asnet", "line.pddl", "l9.pddl", "--max-steps", "5", cwd=trained)
-    assert "0 of 30" in result.stdout
+    assert "0/30" in result.stdout
     result = run("evaluate", "m.asnet", "line.pddl", "l9.pddl", "--time-limit", "1e-9", "--json", cwd=trained)
     (stopped,) = json.loads(result.stdout)
     assert (stopped["status"], stopped["runs"], stopped["not_run"], stopped["mean_cost"]) == ("time", 30, 30, None)

@@ -81,22 +81,20 @@ def evaluate(
 
 def _show(results: list[tuple[Evaluation, float]]) -> None:
     table = Table(box=None, pad_edge=False)
-    for heading in ("problem", "goals", "coverage", "mean cost", "steps", "ground", "features", "network", "total"):
-        table.add_column(heading, justify="left" if heading == "problem" else "right")
+    for heading in ("problem", "goals", "coverage", "mean cost", "features", "network", "total"):
+        table.add_column(heading, justify="left" if heading == "problem" else "right", no_wrap=heading != "problem")
     for result, ground_seconds in results:
         values = result.to_dict()
         low, high = values["coverage_ci95"]
         mean, half = values["mean_cost"], values["ci95"]
-        cost = "–" if mean is None else f"{mean:.2f}" + ("" if half is None else f" ± {half:.2f}")
         stopped = "" if result.status == "finished" else f" ({result.status} limit)"
-        seconds = result.seconds
+        seconds = (result.seconds["features"], result.seconds["network"], ground_seconds + result.seconds["total"])
         table.add_row(
             result.task.problem,
-            f"{result.goals} of {result.runs}{stopped}",
-            f"{100 * result.coverage:.0f}% ({100 * low:.0f}–{100 * high:.0f})",
-            cost,
-            f"{int(result.finished.steps.sum()):,}",
-            *(f"{value:.2f} s" for value in (ground_seconds, seconds["features"], seconds["network"])),
-            f"{ground_seconds + seconds['total']:.2f} s",
+            f"{result.goals}/{result.runs}{stopped}",
+            f"{100 * low:.0f}–{100 * high:.0f}%",
+            "–" if mean is None else f"{mean:.2f}" + ("" if half is None else f" ± {half:.2f}"),
+            *(f"{value:.2f} s" for value in seconds),
         )
     OutputConsole().print(table, highlight=False, markup=False)
+    print("coverage and mean cost: 95% confidence; total: with reading, grounding and simulation")
