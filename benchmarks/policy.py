@@ -69,7 +69,8 @@ def recorded_states(task: GroundTask, count: int) -> list[Ints]:
     states = _native.States(task.native)
     random = Random(0)
     stream = _native.RandomStream(0, 0)
-    spare = "spare-in" in task.predicates
+    names = {task.atom_name(p): p for p in range(task.num_propositions)}
+    spare = {name.split()[-1]: p for name, p in names.items() if name.startswith("(spare-in")}
     result: list[Ints] = []
     state = states.initial()
     while len(result) < count:
@@ -81,9 +82,9 @@ def recorded_states(task: GroundTask, count: int) -> list[Ints]:
         result.append(true)
         best: list[int] = []
         if spare:
-            there = {task.atom_name(int(p)) for p in true}
+            there = set(true.tolist())
             moves = [a for a in actions if task.action_name(a).startswith("(move-car")]
-            best = [a for a in moves if f"(spare-in {task.action_name(a).split()[-1]}" in there] or moves
+            best = [a for a in moves if spare.get(task.action_name(a).split()[-1]) in there] or moves
         state = states.sample(state, random.choice(best or actions), stream)
     return result
 
