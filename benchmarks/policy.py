@@ -1,8 +1,8 @@
 """Steps per second of the network's policy, one state at a time: the compiled core, incremental and in full, and torch.
 
-All sides evaluate the same states: those of episodes that were recorded before. Where a car can drive without risk it
-does, so that the episodes of Triangle Tireworld are as long as those of a trained policy; blocks are moved at random.
-The weights are untrained. Times are those of the network; LM-cut, which all sides need, has a column of its own.
+All sides evaluate the same states: those of episodes that were recorded before. Cars prefer places with a spare, but
+mostly strand after some ten steps; blocks are moved at random. The weights are untrained. Times are those of the
+network; LM-cut, which all sides need, has a column of its own.
 
 "again" is the incremental side on the same states once more: a policy that has met most of what it will meet. Of the
 modules that a full pass computes, "recomputed" is the share that the incremental side computes the first time, and
