@@ -19,6 +19,9 @@ ForwardPass::ForwardPass(const NetworkStructure& structure, const NetworkWeights
 }
 
 void ForwardPass::find_shared() {
+  const auto add = [&](const SharedItem& item) {
+    if (item.num_readers > 0 && kShare * item.num_readers >= structure_.num_actions()) shared_.push_back(item);
+  };
   for (std::size_t node = 0; node < structure_.num_nodes(); ++node) {
     const auto& predicate = structure_.predicates()[structure_.predicate_of(node)];
     std::size_t num_readers = 0;
@@ -26,12 +29,11 @@ void ForwardPass::find_shared() {
       const auto& slot = structure_.slots()[k];
       if (!slot.is_set) num_readers += slot.readers[node - predicate.first_node].size();
     }
-    if (num_readers > 0 && kShare * num_readers >= structure_.num_actions()) shared_.push_back({false, node, num_readers});
+    add({false, node, num_readers});
   }
   for (std::size_t set = 0; set < structure_.num_sets(); ++set) {
     const auto& slot = structure_.slots()[structure_.slot_of_set(set)];
-    const std::size_t num_readers = slot.readers[set - slot.first_set].size();
-    if (num_readers > 0 && kShare * num_readers >= structure_.num_actions()) shared_.push_back({true, set, num_readers});
+    add({true, set, slot.readers[set - slot.first_set].size()});
   }
   std::stable_sort(shared_.begin(), shared_.end(),
                    [](const SharedItem& a, const SharedItem& b) { return a.num_readers > b.num_readers; });
@@ -71,11 +73,9 @@ void ForwardPass::evaluate(const Word* state, std::span<const LandmarkCode> land
       if (computed) {
         child->valid = false;
       } else if (child->valid) {
-        for (const std::int32_t node : changes_.nodes.numbers()) child->pending.nodes.insert(static_cast<std::size_t>(node));
-        for (const std::int32_t set : changes_.sets.numbers()) child->pending.sets.insert(static_cast<std::size_t>(set));
-        for (const std::int32_t action : changes_.actions.numbers()) {
-          child->pending.actions.insert(static_cast<std::size_t>(action));
-        }
+        child->pending.nodes.insert(changes_.nodes);
+        child->pending.sets.insert(changes_.sets);
+        child->pending.actions.insert(changes_.actions);
       }
     }
     parent = &snapshot;
@@ -172,10 +172,10 @@ ForwardPass::Snapshot& ForwardPass::select(Snapshot& parent) {
   }
   const std::size_t layer = parent.layer + 1;
   if (parent.children.size() == kMaxChildren) {
-    const auto oldest = std::min_element(parent.children.begin(), parent.children.end(), [&](const auto& a, const auto& b) {
+    const auto goes_before = [&](const auto& a, const auto& b) {
       return a.get() != nearest && (b.get() == nearest || a->last_used < b->last_used);
-    });
-    remove(**oldest);
+    };
+    remove(**std::min_element(parent.children.begin(), parent.children.end(), goes_before));
   }
   while (bytes_ + evaluator_.bytes(layer) > max_bytes_) {
     Snapshot* const oldest = least_recent(root_, nearest);

@@ -1,12 +1,13 @@
 // The forward pass for one state after the other, starting from remembered states.
 //
 // Some items are read by a large share of all actions: a hand that is empty or not, a tyre that is flat or not, or, in
-// deeper layers, the hidden vector of such a proposition. Where such a shared item changes, nearly everything that follows
-// changes, and mostly changes back soon. So the values of a layer are kept once for each combination of values of its
-// shared items that was met, as snapshots: children of the snapshot of the layer before that they read. A step goes down
-// from the first layer; on each it takes the snapshot with the very values (bit for bit) of the shared items and brings it
-// up to date where anything else has changed since it was last used. Where there is none, the snapshot that differs in
-// the least-read items is copied and brought up to date. Snapshots that were not used for the longest time give way.
+// deeper layers, the hidden vector of such a proposition. Where such a shared item changes, nearly everything that
+// follows changes, and mostly changes back soon. So the values of a layer are kept once for each combination of values
+// of its shared items that was met, as snapshots: children of the snapshot of the layer before that they read. A step
+// goes down from the first layer; on each it takes the snapshot with the very values (bit for bit) of the shared items
+// and brings it up to date where anything else has changed since it was last used. Where there is none, the snapshot
+// that differs in the least-read items is copied and brought up to date, or, if that is most of it, a new one computed.
+// Snapshots that were not used for the longest time give way.
 //
 // The results have the same bits as those of a full pass (see layer.hpp), so they do not depend on what is remembered.
 #pragma once
@@ -23,9 +24,10 @@ namespace asnets {
 // Holds what it remembers: one for each thread.
 class ForwardPass {
  public:
-  // Both must outlive this. If not incremental, every state is computed from scratch. Snapshots take about so many bytes
-  // at most; one for each layer there must be.
-  ForwardPass(const NetworkStructure& structure, const NetworkWeights& weights, bool incremental, std::size_t max_bytes);
+  // Both must outlive this. If not incremental, every state is computed from scratch. Snapshots take about so many
+  // bytes at most; one for each layer there must be.
+  ForwardPass(const NetworkStructure& structure, const NetworkWeights& weights, bool incremental,
+              std::size_t max_bytes);
 
   // Computes all hidden layers.
   void evaluate(const Word* state, std::span<const LandmarkCode> landmarks);

@@ -1,8 +1,8 @@
 // The action and proposition modules of one hidden layer for one state: computed as a whole, or brought up to date.
 //
-// A module is always computed as a whole from its inputs, by the same routine, so that both ways give the same bits. What
-// is brought up to date: the modules that read something that changed; where the result has the same bits as before,
-// nothing that reads it is looked at.
+// A module is always computed as a whole from its inputs, by the same routine, so that both ways give the same bits.
+// What is brought up to date: the modules that read something that changed; where the result has the same bits as
+// before, nothing that reads it is looked at.
 // The last action layer has one output and is computed for single actions, since only the applicable ones are needed.
 #pragma once
 
@@ -20,8 +20,6 @@ namespace asnets {
 struct LandmarkCode {
   ActionId action;
   std::uint8_t code;
-
-  bool operator==(const LandmarkCode&) const = default;
 };
 inline constexpr std::uint8_t kNoLandmark = 4;
 
@@ -35,13 +33,15 @@ class NumberSet {
     marks_[number] = 1;
     numbers_.push_back(static_cast<std::int32_t>(number));
   }
+  void insert(const NumberSet& others) {
+    for (const std::int32_t number : others.numbers_) insert(static_cast<std::size_t>(number));
+  }
   void clear() {
     for (const std::int32_t number : numbers_) marks_[static_cast<std::size_t>(number)] = 0;
     numbers_.clear();
   }
   const std::vector<std::int32_t>& numbers() const { return numbers_; }
   std::size_t size() const { return numbers_.size(); }
-  std::size_t bytes() const { return marks_.size(); }
 
  private:
   std::vector<std::uint8_t> marks_;
@@ -75,10 +75,10 @@ struct LayerValues {
   std::vector<std::uint8_t> set_codes;
   std::vector<std::int32_t> num_true;  // In each set.
 
-  std::vector<float> actions;               // The hidden vectors φ.
-  std::vector<float> nodes;                 // The hidden vectors ψ.
-  std::vector<std::vector<float>> extremes; // The rows of each tree of `LayerEvaluator`.
-  std::vector<float> products;              // What each item adds to its readers in the next layer.
+  std::vector<float> actions;                // The hidden vectors φ.
+  std::vector<float> nodes;                  // The hidden vectors ψ.
+  std::vector<std::vector<float>> extremes;  // The rows of each tree of `LayerEvaluator`.
+  std::vector<float> products;               // What each item adds to its readers in the next layer.
 };
 
 // Holds scratch space: one for each thread.
@@ -150,8 +150,8 @@ class LayerEvaluator {
   const NetworkStructure& structure_;
   const NetworkWeights& weights_;
   const std::size_t stride_;
-  std::vector<Tree> trees_;                    // Of the pools, then for each set slot maximum and minimum.
-  std::vector<std::size_t> first_tree_;        // For each slot that has sets.
+  std::vector<Tree> trees_;              // Of the pools, then for each set slot maximum and minimum.
+  std::vector<std::size_t> first_tree_;  // For each slot that has sets.
   std::vector<std::uint8_t> set_goal_codes_;
 
   NumberSet dirty_actions_;

@@ -165,13 +165,12 @@ void NetworkStructure::add_schema(const SchemaArrays& arrays, std::size_t number
 }
 
 void NetworkStructure::add_pool(const PoolArrays& arrays, std::size_t predicate) {
-  const std::size_t number = checked(arrays.schema, schemas_.size());
-  const Schema& schema = schemas_[number];
+  const Schema& schema = schemas_[checked(arrays.schema, schemas_.size())];
   require(arrays.slot < 0 || static_cast<std::size_t>(arrays.slot) < schema.num_slots);
   NumberLists members =
       checked(arrays.members, predicates_[predicate].num_nodes, schema.num_actions, schema.first_action);
   for (std::size_t i = 0; i < members.size(); ++i) require(std::is_sorted(members[i].begin(), members[i].end()));
-  const PoolLayout& layout = pools_.emplace_back(predicate, number, PoolLayout(std::move(members))).members;
+  const PoolLayout& layout = pools_.emplace_back(Pool{predicate, PoolLayout(std::move(members))}).members;
   for (std::size_t i = 0; i < schema.num_slots; ++i) {
     Slot& slot = slots_[schema.first_slot + i];
     if (slot.predicate != predicate || (arrays.slot >= 0 && static_cast<std::size_t>(arrays.slot) != i)) continue;

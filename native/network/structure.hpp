@@ -29,8 +29,8 @@ struct NumberLists {
 // For each value below the bound, the numbers of the lists that hold it, ascending.
 NumberLists inverse(const NumberLists& lists, std::size_t num_values);
 
-// Where the maxima of lists are kept: the maxima of blocks of kBlock members, of blocks of kBlock of these, and so on up
-// to one. So a member that falls costs a look at a few blocks, not at the whole list.
+// Where the maxima of lists are kept: the maxima of blocks of kBlock members, of blocks of kBlock of these, and so on
+// up to one. So a member that falls costs a look at a few blocks, not at the whole list.
 class PoolLayout {
  public:
   static constexpr std::size_t kBlock = 32;
@@ -116,11 +116,7 @@ class NetworkStructure {
     std::size_t num_inputs = 0;  // A set counts twice: its maximum and its minimum.
   };
   struct Pool {
-    Pool(std::size_t of, std::size_t over, PoolLayout layout)
-        : predicate(of), schema(over), members(std::move(layout)) {}
-
-    std::size_t predicate;
-    std::size_t schema;
+    std::size_t predicate = 0;
     PoolLayout members;  // For each node of the predicate, actions.
   };
   struct Predicate {

@@ -1,8 +1,8 @@
 // The weights of a network in the order in which the forward pass for one state reads them.
 //
 // Layers, modules and the columns of weights are those of asnets.network.network. Here a weight is stored by columns,
-// each padded to a multiple of kLanes (see vectors.hpp). Inputs of the first layer are bits, so that what a slot adds to
-// an action is looked up by its code instead of computed:
+// each padded to a multiple of kLanes (see vectors.hpp). Inputs of the first layer are bits, so that what a slot adds
+// to an action is looked up by its code instead of computed:
 //   a node: v + 2g;  a set: max v + 2 min v + 4 max g + 8 min g;  an action: the three bits of its landmarks.
 #pragma once
 
