@@ -108,7 +108,7 @@ def torch_seconds(network: ASNet, task: GroundTask, states: list[Ints]) -> float
         truth, enabled = np.zeros((1, task.num_propositions), np.bool_), np.zeros((1, task.num_actions), np.bool_)
         truth[0, state], enabled[0, table.applicable(number)] = True, True
         landmarks = None
-        if network.config.landmarks:
+        if network.config.features:
             landmarks = find_landmarks(table, number).features(task.num_actions)[None]
         inputs = StateInputs(truth, enabled, landmarks)
         start = time.perf_counter()
@@ -121,7 +121,7 @@ def torch_seconds(network: ASNet, task: GroundTask, states: list[Ints]) -> float
 def measure(family: str, size: int, landmarks: bool) -> Result:
     torch.set_num_threads(1)
     task = ground(parse_text(domain_text(family)).domains[0], generate(family, size))
-    network = ASNet(DomainSignature.of(task), NetworkConfig(landmarks=landmarks))
+    network = ASNet(DomainSignature.of(task), NetworkConfig(features=("landmarks",) if landmarks else ()))
     states = recorded_states(task, LANDMARK_STEPS if landmarks else STEPS)
     incremental = NetworkPolicy(network, task)
     found, again = replay(incremental, states), replay(incremental, states)

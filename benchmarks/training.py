@@ -51,7 +51,7 @@ SETTINGS = [
         (1, 2, 3),
         1,
         (4, 6, 8, 10, 15, 20),
-        {"teacher_heuristic": "hadd", "landmarks": False},
+        {"teacher_heuristic": "hadd", "features": ()},
     ),
     Setting("cosanostra", "cosanostra", (1, 2, 3, 4, 5), 1, (6, 8, 10, 15, 20), {}),
     Setting("blocks-hadd", "prob-blocksworld", (5, 6, 7, 8, 9), 5, (10, 15, 20), {"teacher_heuristic": "hadd"}),

@@ -120,15 +120,15 @@ void bind_network_policy(nb::module_& module) {
       .def(
           "__init__",
           [](Network* self, std::shared_ptr<NetworkStructure> structure, std::size_t layers, std::size_t hidden,
-             const std::string& nonlinearity, bool skip, bool landmarks, const PyModules& actions,
+             const std::string& nonlinearity, bool skip, const std::vector<std::string>& features, const PyModules& actions,
              const PyModules& propositions) {
-            const NetworkShape shape{layers, hidden, function_of(nonlinearity), skip, landmarks};
+            const NetworkShape shape{layers, hidden, function_of(nonlinearity), skip, features, feature_code(features)};
             auto weights = std::make_shared<const NetworkWeights>(*structure, shape, modules_of(actions),
                                                                   modules_of(propositions));
             new (self) Network{std::move(structure), std::move(weights)};
           },
           nb::arg("structure"), nb::arg("layers"), nb::arg("hidden"), nb::arg("nonlinearity"), nb::arg("skip"),
-          nb::arg("landmarks"), nb::arg("actions"), nb::arg("propositions"),
+          nb::arg("features"), nb::arg("actions"), nb::arg("propositions"),
           "The modules are pairs of weight and bias, by layer and then by schema or predicate.");
 
   nb::class_<PyNetworkPolicy, PyPolicy>(module, "NetworkPolicy", "The policy of a network: greedy or sampled.")
@@ -136,7 +136,7 @@ void bind_network_policy(nb::module_& module) {
            nb::arg("sampled"), nb::arg("incremental"), nb::arg("memory"), nb::keep_alive<1, 2>(),
            "Each thread remembers values of modules for incremental evaluation in about so many bytes.")
       .def("set_weights", &PyNetworkPolicy::set_weights, nb::arg("weights"),
-           "Goes on with other weights; those of episodes that run stay. Landmarks of states stay remembered.")
+           "Goes on with other weights; those of episodes that run stay. Action features of states stay remembered.")
       .def(
           "probabilities",
           [](PyNetworkPolicy& self, IntArray propositions) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "bindings_types.hpp"
+#include "heuristics/action_features.hpp"
 #include "heuristics/heuristic.hpp"
 #include "heuristics/lm_cut.hpp"
 #include "search/solver.hpp"
@@ -37,31 +38,33 @@ class PyHeuristic {
   std::unique_ptr<Heuristic> heuristic_;
 };
 
-// One landmark finder behind a lock.
-class PyLandmarkFeatures {
+// Action features behind a lock.
+class PyActionFeatures {
  public:
-  explicit PyLandmarkFeatures(const PyTask& task) : task_(task), finder_(make_landmark_finder(task.task)) {}
+  PyActionFeatures(const PyTask& task, const std::vector<std::string>& names)
+      : task_(task), features_(make_action_features(names, task.task)) {}
 
+  // The bits of all actions, a byte each.
   std::vector<std::uint8_t> evaluate(const IntArray& propositions) {
     const std::vector<Word> state = pack_state(task_.task, propositions);
-    std::vector<std::uint8_t> features(3 * task_.task.num_actions());
+    const std::size_t bits = features_->bits();
+    std::vector<std::uint8_t> result(bits * task_.task.num_actions());
+    const auto set = [&](ActionId action, std::uint8_t code) {
+      for (std::size_t b = 0; b < bits; ++b) {
+        result[bits * static_cast<std::size_t>(action) + b] = static_cast<std::uint8_t>(code >> b & 1);
+      }
+    };
     nb::gil_scoped_release release;
     const std::lock_guard lock(mutex_);
-    for (std::size_t a = 0; a < task_.task.num_actions(); ++a) features[3 * a + 2] = 1;
-    finder_->find(state.data(), [&](std::span<const ActionId> actions, double) {
-      for (const ActionId action : actions) {
-        std::uint8_t* const bits = features.data() + 3 * static_cast<std::size_t>(action);
-        bits[actions.size() == 1 ? 0 : 1] = 1;
-        bits[2] = 0;
-      }
-    });
-    return features;
+    for (std::size_t a = 0; a < task_.task.num_actions(); ++a) set(static_cast<ActionId>(a), features_->usual_code());
+    features_->evaluate(state.data(), set);
+    return result;
   }
 
  private:
   const PyTask& task_;
   std::mutex mutex_;
-  std::unique_ptr<LandmarkFinder> finder_;
+  std::unique_ptr<ActionFeatures> features_;
 };
 
 constexpr const char* kStatusNames[] = {"converged", "time", "memory", "expansions", "trials", "interrupted"};
@@ -149,13 +152,13 @@ void bind_planning(nb::module_& module) {
           nb::arg("states"), nb::arg("ids"), "The values of states; infinite at recognised dead ends.")
       .def_prop_ro("is_admissible", &PyHeuristic::is_admissible);
 
-  nb::class_<PyLandmarkFeatures>(module, "LandmarkFeatures", "What the network reads of the landmarks of LM-cut.")
-      .def(nb::init<const PyTask&>(), nb::arg("task"), nb::keep_alive<1, 2>())
+  nb::class_<PyActionFeatures>(module, "ActionFeatures", "What heuristics say about the actions of a state.")
+      .def(nb::init<const PyTask&, const std::vector<std::string>&>(), nb::arg("task"), nb::arg("names"),
+           nb::keep_alive<1, 2>())
       .def(
           "evaluate",
-          [](PyLandmarkFeatures& self, IntArray propositions) { return to_numpy(self.evaluate(propositions)); },
-          nb::arg("propositions"),
-          "Three bytes for each action in a state: only action of some cut, one of several of some cut, in no cut.");
+          [](PyActionFeatures& self, IntArray propositions) { return to_numpy(self.evaluate(propositions)); },
+          nb::arg("propositions"), "The bits of each action in a state, a byte each.");
 
   nb::class_<PySolver>(module, "Solver", "A planner with its table of values; states are numbered by the solver.")
       .def(nb::init<const PyTask&, const std::string&, const std::string&, double, double, std::uint64_t,

@@ -39,6 +39,7 @@ template <typename Cost>
 double RelaxationHeuristic<Cost>::evaluate(const Word* state) {
   // Sums can exceed 32 bits only where they are far beyond any use; they are capped here.
   constexpr Cost kUnreached = std::numeric_limits<Cost>::max() / 2;
+  plan_.clear();
   const bool maximum = kind_ == Relaxation::kMax;
   fact_cost_.assign(relaxed_.num_facts(), kUnreached);
   operator_cost_ = base_costs_;
@@ -78,11 +79,36 @@ double RelaxationHeuristic<Cost>::relaxed_plan_cost() {
     if (action >= 0 && action_mark_[static_cast<std::size_t>(action)] != mark_) {
       action_mark_[static_cast<std::size_t>(action)] = mark_;
       total += relaxed_.cost(op);
+      plan_.push_back(action);
     }
     const auto preconditions = relaxed_.preconditions(op);
     stack_.insert(stack_.end(), preconditions.begin(), preconditions.end());
   }
   return total;
+}
+
+namespace {
+
+template <typename Cost>
+class RelaxedPlanFinderOf final : public RelaxedPlanFinder {
+ public:
+  explicit RelaxedPlanFinderOf(const Task& task) : heuristic_(task, Relaxation::kFf) {}
+  const std::vector<ActionId>& find(const Word* state) override {
+    heuristic_.evaluate(state);
+    return heuristic_.relaxed_plan();
+  }
+
+ private:
+  RelaxationHeuristic<Cost> heuristic_;
+};
+
+}  // namespace
+
+std::unique_ptr<RelaxedPlanFinder> make_relaxed_plan_finder(const Task& task) {
+  if (has_whole_costs(RelaxedTask(task, OperatorForm::kMerged))) {
+    return std::make_unique<RelaxedPlanFinderOf<std::int32_t>>(task);
+  }
+  return std::make_unique<RelaxedPlanFinderOf<double>>(task);
 }
 
 template class RelaxationHeuristic<std::int32_t>;

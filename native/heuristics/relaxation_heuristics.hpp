@@ -8,6 +8,7 @@
 // How: one Dijkstra-like pass over facts, stopped when the goal is settled.
 #pragma once
 
+#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -25,6 +26,8 @@ class RelaxationHeuristic final : public Heuristic {
   RelaxationHeuristic(const Task& task, Relaxation kind);
   double evaluate(const Word* state) override;
   bool is_admissible() const override { return kind_ == Relaxation::kMax; }
+  // Of the last state with a finite value: the actions of the relaxed plan; for kFf only.
+  const std::vector<ActionId>& relaxed_plan() const { return plan_; }
 
  private:
   using Queue = std::conditional_t<std::is_same_v<Cost, double>, HeapQueue<double>, BucketQueue>;
@@ -43,10 +46,21 @@ class RelaxationHeuristic final : public Heuristic {
   std::vector<Cost> operator_cost_;
   std::vector<std::int32_t> missing_;
   std::vector<FactId> stack_;
+  std::vector<ActionId> plan_;
   std::vector<std::uint32_t> fact_mark_;
   std::vector<std::uint32_t> action_mark_;
   std::uint32_t mark_ = 0;
 };
+
+// The actions of the relaxed plan of h_ff; none where the relaxed goal is unreachable or holds. Holds scratch space: one
+// for each thread.
+class RelaxedPlanFinder {
+ public:
+  virtual ~RelaxedPlanFinder() = default;
+  // Each action once; valid until the next call.
+  virtual const std::vector<ActionId>& find(const Word* state) = 0;
+};
+std::unique_ptr<RelaxedPlanFinder> make_relaxed_plan_finder(const Task& task);
 
 // Whether all costs are whole and small enough to be counted in 32 bits.
 bool has_whole_costs(const RelaxedTask& relaxed);

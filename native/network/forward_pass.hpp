@@ -30,7 +30,7 @@ class ForwardPass {
               std::size_t max_bytes);
 
   // Computes all hidden layers.
-  void evaluate(const Word* state, std::span<const LandmarkCode> landmarks);
+  void evaluate(const Word* state, std::span<const ActionCode> codes);
   // The output for an action in the state that was evaluated last. Only those that are asked for are computed.
   float logit(ActionId action) const { return evaluator_.logit(last_->values, static_cast<std::size_t>(action)); }
 

@@ -61,12 +61,12 @@ std::uint8_t LayerEvaluator::set_code(std::size_t set, std::int32_t num_true) co
   return static_cast<std::uint8_t>((num_true > 0 ? 1 : 0) + (all ? 2 : 0) + set_goal_codes_[set]);
 }
 
-void LayerEvaluator::set_inputs(LayerValues& values, const Word* state, std::span<const LandmarkCode> landmarks) const {
+void LayerEvaluator::set_inputs(LayerValues& values, const Word* state, std::span<const ActionCode> codes) const {
   const std::size_t num_propositions = structure_.num_propositions();
   values.state.assign(state, state + (num_propositions + 63) / 64);
-  values.landmarks.assign(landmarks.begin(), landmarks.end());
-  values.action_codes.assign(structure_.num_actions(), weights_.shape().landmarks ? kNoLandmark : 0);
-  for (const LandmarkCode& each : landmarks) values.action_codes[static_cast<std::size_t>(each.action)] = each.code;
+  values.named_codes.assign(codes.begin(), codes.end());
+  values.action_codes.assign(structure_.num_actions(), weights_.shape().feature_code.usual);
+  for (const ActionCode& each : codes) values.action_codes[static_cast<std::size_t>(each.action)] = each.code;
   values.node_codes = structure_.constant_codes();
   for (std::size_t p = 0; p < num_propositions; ++p) {
     if (structure_.node_of(p) >= 0 && test_bit(state, p)) {

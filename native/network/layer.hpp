@@ -16,12 +16,11 @@
 
 namespace asnets {
 
-// The bits of an action's landmarks: sole member of a cut, member of a cut of several, member of none.
-struct LandmarkCode {
+// The features of an action, as a code.
+struct ActionCode {
   ActionId action;
   std::uint8_t code;
 };
-inline constexpr std::uint8_t kNoLandmark = 4;
 
 // A set of numbers below a bound that can be listed, and emptied in time that depends on its size only.
 class NumberSet {
@@ -69,7 +68,7 @@ struct Changes {
 struct LayerValues {
   // Of the first layer: what it read.
   std::vector<Word> state;
-  std::vector<LandmarkCode> landmarks;
+  std::vector<ActionCode> named_codes;
   std::vector<std::uint8_t> action_codes;
   std::vector<std::uint8_t> node_codes;
   std::vector<std::uint8_t> set_codes;
@@ -92,12 +91,12 @@ class LayerEvaluator {
   void prepare(LayerValues& values, std::size_t layer) const;
 
   // Sets what the first layer reads, without computing its modules.
-  void set_inputs(LayerValues& values, const Word* state, std::span<const LandmarkCode> landmarks) const;
+  void set_inputs(LayerValues& values, const Word* state, std::span<const ActionCode> codes) const;
   // All modules of a layer, from those of the one before; that is null for the first.
   void compute(LayerValues& values, const LayerValues* before, std::size_t layer);
 
   // Bringing up to date: first these say what changed among the inputs …
-  void change_inputs(LayerValues& values, const Word* state, std::span<const LandmarkCode> landmarks);
+  void change_inputs(LayerValues& values, const Word* state, std::span<const ActionCode> codes);
   void change_node(std::size_t node);
   void change_set(std::size_t set);
   void change_action(std::size_t action) { dirty_actions_.insert(action); }

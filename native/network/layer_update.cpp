@@ -13,7 +13,7 @@ bool same(const float* a, const float* b, std::size_t count) { return std::memcm
 
 }  // namespace
 
-void LayerEvaluator::change_inputs(LayerValues& values, const Word* state, std::span<const LandmarkCode> landmarks) {
+void LayerEvaluator::change_inputs(LayerValues& values, const Word* state, std::span<const ActionCode> codes) {
   const auto change_truth = [&](std::size_t node) {
     values.node_codes[node] ^= 1;
     const std::int32_t difference = (values.node_codes[node] & 1) != 0 ? 1 : -1;
@@ -43,20 +43,21 @@ void LayerEvaluator::change_inputs(LayerValues& values, const Word* state, std::
     values.state[w] = state[w];
   }
 
-  const auto set_landmark = [&](ActionId action, std::uint8_t code) {
+  const auto set_code_of = [&](ActionId action, std::uint8_t code) {
     values.action_codes[static_cast<std::size_t>(action)] = code;
     dirty_actions_.insert(static_cast<std::size_t>(action));
   };
+  const std::uint8_t usual = weights_.shape().feature_code.usual;
   // Both lists are ascending.
-  auto old = values.landmarks.begin();
-  for (const LandmarkCode& each : landmarks) {
-    for (; old != values.landmarks.end() && old->action < each.action; ++old) set_landmark(old->action, kNoLandmark);
-    const bool known = old != values.landmarks.end() && old->action == each.action;
-    if (!known || old->code != each.code) set_landmark(each.action, each.code);
+  auto old = values.named_codes.begin();
+  for (const ActionCode& each : codes) {
+    for (; old != values.named_codes.end() && old->action < each.action; ++old) set_code_of(old->action, usual);
+    const bool known = old != values.named_codes.end() && old->action == each.action;
+    if (!known || old->code != each.code) set_code_of(each.action, each.code);
     if (known) ++old;
   }
-  for (; old != values.landmarks.end(); ++old) set_landmark(old->action, kNoLandmark);
-  values.landmarks.assign(landmarks.begin(), landmarks.end());
+  for (; old != values.named_codes.end(); ++old) set_code_of(old->action, usual);
+  values.named_codes.assign(codes.begin(), codes.end());
 }
 
 void LayerEvaluator::change_node(std::size_t node) {

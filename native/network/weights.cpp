@@ -7,8 +7,6 @@ namespace asnets {
 
 namespace {
 
-constexpr std::size_t kLandmarkBits = 3;
-
 void require(bool condition) {
   if (!condition) throw std::invalid_argument("the weights do not fit the structure of the network");
 }
@@ -55,7 +53,7 @@ NetworkWeights::NetworkWeights(const NetworkStructure& structure, const NetworkS
   for (const auto& layer : actions) require(layer.size() == schemas.size());
   for (const auto& layer : propositions) require(layer.size() == predicates.size());
 
-  const std::size_t bits = shape.landmarks ? kLandmarkBits : 0;
+  const std::size_t bits = shape.feature_code.bits;
   contributions_.resize(structure.slots().size());
   for (std::size_t s = 0; s < schemas.size(); ++s) {
     const std::size_t read = schemas[s].num_inputs;

@@ -3,13 +3,15 @@
 // Layers, modules and the columns of weights are those of asnets.network.network. Here a weight is stored by columns,
 // each padded to a multiple of kLanes (see vectors.hpp). Inputs of the first layer are bits, so that what a slot adds
 // to an action is looked up by its code instead of computed:
-//   a node: v + 2g;  a set: max v + 2 min v + 4 max g + 8 min g;  an action: the three bits of its landmarks.
+//   a node: v + 2g;  a set: max v + 2 min v + 4 max g + 8 min g;  an action: the code of its features.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "heuristics/action_features.hpp"
 #include "network/structure.hpp"
 #include "network/vectors.hpp"
 
@@ -20,7 +22,8 @@ struct NetworkShape {
   std::size_t hidden = 0;
   Function function = Function::kElu;
   bool skip = false;
-  bool landmarks = false;
+  std::vector<std::string> features;  // Kinds of action features; see heuristics/action_features.hpp.
+  FeatureCode feature_code;           // Theirs.
 };
 
 // A weight (outputs × inputs, row after row) with its bias.

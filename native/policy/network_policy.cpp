@@ -26,20 +26,21 @@ void NetworkPolicy::set_network(Network network) {
   pass_.reset();
   network_ = std::move(network);
   pass_.emplace(*network_.structure, *network_.weights, options_.incremental, options_.max_bytes);
-  if (network_.weights->shape().landmarks && !landmarks_) landmarks_.emplace(task_);
+  const std::vector<std::string>& features = network_.weights->shape().features;
+  if (!features.empty() && !codes_) codes_.emplace(task_, features);
 }
 
 void NetworkPolicy::run_network(const Word* state) {
   auto start = Clock::now();
-  std::span<const LandmarkCode> landmarks;
-  if (network_.weights->shape().landmarks) {
-    landmarks = landmarks_->of(state);
+  std::span<const ActionCode> codes;
+  if (codes_) {
+    codes = codes_->of(state);
     statistics_.feature_seconds += seconds_since(start);
     start = Clock::now();
   }
   const std::int64_t computed = pass_->num_computed();
   const std::int64_t full = pass_->num_full();
-  pass_->evaluate(state, landmarks);
+  pass_->evaluate(state, codes);
   logits_.clear();
   for (const ActionId action : actions_) logits_.push_back(pass_->logit(action));
   const auto last_layer = static_cast<std::int64_t>(actions_.size());

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "network/forward_pass.hpp"
-#include "policy/landmark_codes.hpp"
+#include "policy/action_codes.hpp"
 #include "policy/policy.hpp"
 #include "successor_generator.hpp"
 
@@ -20,7 +20,7 @@ namespace asnets {
 
 struct NetworkStatistics {
   std::int64_t steps = 0;
-  double feature_seconds = 0;  // LM-cut.
+  double feature_seconds = 0;
   double network_seconds = 0;
   std::int64_t modules_recomputed = 0;
   std::int64_t modules_total = 0;  // If every step had computed every module; of the last layer, applicable actions.
@@ -44,7 +44,7 @@ class NetworkPolicy final : public Policy {
   NetworkPolicy(const Task& task, const SuccessorGenerator& generator, Network network,
                 const NetworkPolicyOptions& options);
 
-  // Landmarks of states stay remembered.
+  // Of the same shape. Action features of states stay remembered.
   void set_network(Network network);
   const Network& network() const { return network_; }
 
@@ -70,7 +70,7 @@ class NetworkPolicy final : public Policy {
   NetworkPolicyOptions options_;
   Network network_;
   std::optional<ForwardPass> pass_;
-  std::optional<LandmarkCodes> landmarks_;
+  std::optional<ActionCodes> codes_;
   ActionList applicable_;
   std::vector<std::int32_t> stack_;
   std::vector<ActionId> actions_;

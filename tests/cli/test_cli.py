@@ -377,7 +377,7 @@ def test_inspect_draws_the_network_that_is_asked_for(folder: Path) -> None:
         "hidden": 4,
         "pooling": "slot",
         "skip": True,
-        "landmarks": False,
+        "features": [],
         "parameters": 36 + 21 + 36 + 20 + 20,
         "picture": str(path),
     }

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 
 from asnets import _native
 from asnets.grounding import GroundTask
+from asnets.grounding.task import Bools
 from asnets.network import DomainSignature, NetworkConfig, build_structure
 from asnets.network.batch import Batch, DisjointUnion, StateInputs, make_batch
 from asnets.network.network import ASNet
-from asnets.planning.heuristics import find_landmarks
+from asnets.planning import ActionFeatures, features_width, find_landmarks
 from tests.oracles import asnet as oracle
 
 LINE = """
@@ -42,18 +44,26 @@ def states_of(task: GroundTask, count: int) -> list[list[int]]:
     return [states.propositions(state).tolist() for state in queue[:count]]
 
 
-def inputs_of(task: GroundTask, states: list[list[int]]) -> StateInputs:
+def features_of(task: GroundTask, table: _native.States, number: int, names: Sequence[str]) -> Bools:
+    """The action features of a state; landmarks by way of the cuts themselves."""
+    parts = {"landmarks": find_landmarks(table, number).features(task.num_actions)}
+    if "relaxed-plan" in names:
+        parts["relaxed-plan"] = ActionFeatures(task, ["relaxed-plan"]).of(table.propositions(number))
+    return np.concatenate([np.zeros((task.num_actions, 0), np.bool_), *(parts[name] for name in names)], axis=1)
+
+
+def inputs_of(task: GroundTask, states: list[list[int]], features: Sequence[str] = ("landmarks",)) -> StateInputs:
     """What the network reads of states."""
     table = _native.States(task.native)
     truth = np.zeros((len(states), task.num_propositions), np.bool_)
     enabled = np.zeros((len(states), task.num_actions), np.bool_)
-    landmarks = np.zeros((len(states), task.num_actions, 3), np.bool_)
+    action_features = np.zeros((len(states), task.num_actions, features_width(features)), np.bool_)
     for row, state in enumerate(states):
         number = table.intern(np.array(state, np.int32))
         truth[row, state] = True
         enabled[row, table.applicable(number)] = True
-        landmarks[row] = find_landmarks(table, number).features(task.num_actions)
-    return StateInputs(truth, enabled, landmarks)
+        action_features[row] = features_of(task, table, number, features)
+    return StateInputs(truth, enabled, action_features if features else None)
 
 
 def batch_of(task: GroundTask, inputs: StateInputs, pooling: str = "schema") -> Batch:
@@ -75,10 +85,16 @@ def run_oracle(task: GroundTask, network: ASNet, inputs: StateInputs, row: int) 
     """The oracle on a state of the inputs."""
     config = network.config
     shape = oracle.Shape(
-        config.layers, config.hidden, config.nonlinearity, config.pooling, config.skip, config.landmarks
+        config.layers, config.hidden, config.nonlinearity, config.pooling, config.skip, bool(config.features)
     )
     weights = {name: weight.tolist() for name, weight in network.weights().items()}
-    assert inputs.landmarks is not None
     true = set(np.flatnonzero(inputs.truth[row]).tolist())
     enabled = set(np.flatnonzero(inputs.enabled[row]).tolist())
-    return oracle.evaluate(task, shape, weights, true, inputs.landmarks[row].tolist(), enabled)
+    return oracle.evaluate(
+        task,
+        shape,
+        weights,
+        true,
+        [] if inputs.action_features is None else inputs.action_features[row].tolist(),
+        enabled,
+    )

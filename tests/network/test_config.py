@@ -16,7 +16,7 @@ def test_defaults_are_those_of_the_paper() -> None:
         "dropout": 0.25,
         "pooling": "schema",
         "skip": False,
-        "landmarks": True,
+        "features": ["landmarks"],
     }
 
 

@@ -26,6 +26,9 @@ from tests.support import check_frequencies, ground_text
 
 pytestmark = pytest.mark.native
 
+feature_kinds = st.sampled_from(
+    ((), ("landmarks",), ("relaxed-plan",), ("landmarks", "relaxed-plan"), ("relaxed-plan", "landmarks"))
+)
 configs = st.builds(
     NetworkConfig,
     layers=st.integers(1, 3),
@@ -33,12 +36,12 @@ configs = st.builds(
     nonlinearity=st.sampled_from(("elu", "relu", "tanh", "sigmoid")),
     pooling=st.sampled_from(("schema", "slot")),
     skip=st.booleans(),
-    landmarks=st.booleans(),
+    features=feature_kinds,
 )
 EVERY_CONFIG = [
-    NetworkConfig(layers=layers, hidden=5, nonlinearity=function, pooling=pooling, skip=skip, landmarks=landmarks)
-    for layers, function, pooling, skip, landmarks in itertools.product(
-        (1, 2), ("elu", "relu", "tanh", "sigmoid"), ("schema", "slot"), (False, True), (False, True)
+    NetworkConfig(layers=layers, hidden=5, nonlinearity=function, pooling=pooling, skip=skip, features=features)
+    for layers, function, pooling, skip, features in itertools.product(
+        (1, 2), ("elu", "relu", "tanh", "sigmoid"), ("schema", "slot"), (False, True), ((), ("landmarks",))
     )
 ]
 CHOICE = """
@@ -93,7 +96,7 @@ def state_of(propositions: list[int]) -> npt.NDArray[np.int32]:
 def check_against_torch(task: GroundTask, config: NetworkConfig, seed: int, num_states: int) -> None:
     network = moderate_network(task, config, seed)
     states = states_of(task, num_states)
-    inputs = inputs_of(task, states)
+    inputs = inputs_of(task, states, config.features)
     batch = batch_of(task, inputs, config.pooling)
     with torch.no_grad():
         (logits,) = batch.by_problem(network(batch))
@@ -129,13 +132,13 @@ def test_pools_of_thousands() -> None:
     domain = LINE.replace("(:predicates", "(:predicates (on)").replace("(at ?from)", "(on) (at ?from)", 1)
     domain += "(:action break :effect (not (on)))"
     task = ground_text(domain, line_problem(1600).replace("(:init", "(:init (on)"))
-    check_against_torch(task, NetworkConfig(hidden=2, landmarks=False), 0, 3)
+    check_against_torch(task, NetworkConfig(hidden=2, features=()), 0, 3)
 
 
 def choice_policy(third: bool = False, sampled: bool = False, scale: float = 0.0) -> NetworkPolicy:
     """Two or three applicable actions with logits 0, scale, 2 · scale."""
     task = ground_text(CHOICE, CHOICE_PROBLEM.replace("(:init)", "(:init (ready))" if third else "(:init)"))
-    network = ASNet(DomainSignature.of(task), NetworkConfig(landmarks=False))
+    network = ASNet(DomainSignature.of(task), NetworkConfig(features=()))
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.zero_()
@@ -300,9 +303,9 @@ def test_incremental_is_full_in_every_configuration(config: NetworkConfig) -> No
         ("gripper", 6),
     ],
 )
-@pytest.mark.parametrize("landmarks", [False, True])
-def test_incremental_is_full_on_families(family: str, size: int, landmarks: bool) -> None:
-    check_incremental(family_task(family, size), NetworkConfig(landmarks=landmarks, layers=3), 5, 60)
+@pytest.mark.parametrize("features", [(), ("landmarks",), ("relaxed-plan", "landmarks")])
+def test_incremental_is_full_on_families(family: str, size: int, features: tuple[str, ...]) -> None:
+    check_incremental(family_task(family, size), NetworkConfig(features=features, layers=3), 5, 60)
 
 
 @pytest.mark.parametrize("family", ["triangle-tireworld", "prob-blocksworld"])
@@ -333,7 +336,7 @@ def test_weights_can_be_replaced() -> None:
 def test_little_is_recomputed_along_an_episode() -> None:
     """A car that drives: also where the tyre goes flat and is changed, most of the network stays as it is."""
     task = family_task("triangle-tireworld", 8)
-    network = random_network(task, NetworkConfig(landmarks=False))
+    network = random_network(task, NetworkConfig(features=()))
     policy = NetworkPolicy(network, task, sampled=True)
     simulate(policy, episodes=50, threads=1)
     first = policy.native.statistics()

@@ -22,6 +22,9 @@ from tests.network.building import LINE, batch_of, inputs_of, line_problem, rand
 from tests.strategies import tasks
 from tests.support import check_frequencies, ground_text
 
+feature_kinds = st.sampled_from(
+    ((), ("landmarks",), ("relaxed-plan",), ("landmarks", "relaxed-plan"), ("relaxed-plan", "landmarks"))
+)
 configs = st.builds(
     NetworkConfig,
     layers=st.integers(1, 3),
@@ -29,13 +32,13 @@ configs = st.builds(
     nonlinearity=st.sampled_from(("elu", "relu", "tanh", "sigmoid")),
     pooling=st.sampled_from(("schema", "slot")),
     skip=st.booleans(),
-    landmarks=st.booleans(),
+    features=feature_kinds,
 )
 
 
 def check_against_oracle(task: GroundTask, config: NetworkConfig, seed: int, num_states: int) -> None:
     network = random_network(task, config, seed)
-    inputs = inputs_of(task, states_of(task, num_states))
+    inputs = inputs_of(task, states_of(task, num_states), config.features)
     batch = batch_of(task, inputs, config.pooling)
     with torch.no_grad():
         (logits,) = batch.by_problem(network(batch))
@@ -94,7 +97,7 @@ def test_line_by_hand() -> None:
 def test_receptive_field_on_a_line() -> None:
     """A module in proposition layer l sees places at most l moves away: (at l5) reaches l5 - l … l5 + l."""
     task = ground_text(LINE, line_problem(11))
-    config = NetworkConfig(layers=3, hidden=6, nonlinearity="tanh", landmarks=False)
+    config = NetworkConfig(layers=3, hidden=6, nonlinearity="tanh", features=())
     network = random_network(task, config, 3)
     number = {task.atom_name(atom): atom for atom in range(task.num_propositions)}
     inputs = inputs_of(task, [[], [number["(at l5)"]]])
@@ -151,16 +154,17 @@ def test_permuted_objects_permute_the_policy(
     numbers = {other.action_name(action): action for action in range(other.num_actions)}
     order = [numbers[one.action_name(action)] for action in range(one.num_actions)]
     states = states_of(one, 2)
-    inputs = inputs_of(one, states)
-    moved = inputs_of(other, [[atoms[one.atom_name(atom)] for atom in state] for state in states])
+    inputs = inputs_of(one, states, config.features)
+    moved = inputs_of(other, [[atoms[one.atom_name(atom)] for atom in state] for state in states], config.features)
     assert (moved.enabled[:, order] == inputs.enabled).all()
     # Which cuts LM-cut finds may depend on the order of actions; their features are carried over.
-    assert inputs.landmarks is not None
-    landmarks = np.zeros_like(inputs.landmarks)
-    landmarks[:, order] = inputs.landmarks
+    features = None
+    if inputs.action_features is not None:
+        features = np.zeros_like(inputs.action_features)
+        features[:, order] = inputs.action_features
     with torch.no_grad():
         before = network.probabilities(batch_of(one, inputs, config.pooling)).view(len(states), -1)
-        after = network.probabilities(batch_of(other, replace(moved, landmarks=landmarks), config.pooling))
+        after = network.probabilities(batch_of(other, replace(moved, action_features=features), config.pooling))
     torch.testing.assert_close(after.view(len(states), -1)[:, order], before, rtol=1e-12, atol=1e-12)
 
 
@@ -220,12 +224,12 @@ def test_problems_of_several_domains_make_no_union() -> None:
         DisjointUnion([build_structure(ground_text(LINE, line_problem(3))), build_structure(other)])
 
 
-def test_landmarks_must_be_given_if_they_are_read() -> None:
+def test_features_must_be_given_if_they_are_read() -> None:
     task = ground_text(LINE, line_problem(3))
-    inputs = replace(inputs_of(task, states_of(task, 1)), landmarks=None)
-    with pytest.raises(ValueError, match="reads landmarks"):
+    inputs = replace(inputs_of(task, states_of(task, 1)), action_features=None)
+    with pytest.raises(ValueError, match="reads action features"):
         random_network(task, NetworkConfig())(batch_of(task, inputs))
-    random_network(task, NetworkConfig(landmarks=False))(batch_of(task, inputs))
+    random_network(task, NetworkConfig(features=()))(batch_of(task, inputs))
 
 
 def masked(logits: list[list[float]], enabled: list[list[bool]]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -310,11 +314,11 @@ def test_families(family: str) -> None:
     check_against_oracle(task, NetworkConfig(hidden=3), 0, 3)
 
 
-@pytest.mark.parametrize("landmarks", [False, True])
+@pytest.mark.parametrize("features", [(), ("landmarks",)])
 @pytest.mark.parametrize("skip", [False, True])
-def test_schema_without_atoms(landmarks: bool, skip: bool) -> None:
+def test_schema_without_atoms(features: tuple[str, ...], skip: bool) -> None:
     task = ground_text(f"{LINE} (:action wait :parameters (?l - loc))", line_problem(3))
-    check_against_oracle(task, NetworkConfig(hidden=2, landmarks=landmarks, skip=skip), 0, 3)
+    check_against_oracle(task, NetworkConfig(hidden=2, features=features, skip=skip), 0, 3)
 
 
 def test_task_without_actions() -> None:

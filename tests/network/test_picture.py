@@ -138,7 +138,7 @@ def test_any_task(task: tuple[Domain, Problem]) -> None:
 
 def test_words() -> None:
     task = ground_text(LINE, line_problem(3))
-    config = NetworkConfig(layers=3, hidden=8, pooling="slot", landmarks=False)
+    config = NetworkConfig(layers=3, hidden=8, pooling="slot", features=())
     shown = texts(ElementTree.fromstring(network_picture(task, config)))
     assert "Action Schema Network for p of the domain d" in shown
     assert "2 actions of 1 schema, 5 propositions of 2 predicates (2 of them never change), 6 related pairs." in shown
@@ -148,8 +148,8 @@ def test_words() -> None:
     assert "1–3: 8×16" in shown
     assert "1–3: 8×8" in shown
     for config, words in (
-        (NetworkConfig(), "without skip connections, with LM-cut landmarks"),
-        (NetworkConfig(skip=True, landmarks=False), "with skip connections, without LM-cut landmarks"),
+        (NetworkConfig(), "without skip connections, action features: landmarks"),
+        (NetworkConfig(skip=True, features=()), "with skip connections, action features: none"),
     ):
         assert words in texts(ElementTree.fromstring(network_picture(task, config)))
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from asnets.domains import domain_text, generate
 from asnets.errors import ConfigError
 from asnets.grounding import GroundTask, ground
-from asnets.planning import HEURISTICS, LandmarkFeatures, find_landmarks, make_heuristic
+from asnets.planning import HEURISTICS, ActionFeatures, find_landmarks, make_heuristic
 from asnets.ppddl import parse_text
 from asnets.ppddl.model import Domain, Problem
 from tests.oracles.explicit import Explicit, explore
@@ -81,7 +81,10 @@ def check_landmarks(task: GroundTask, limit: int) -> None:
     if explicit is None:
         return
     lmcut = values_of(explicit, task, "lmcut")
-    features = LandmarkFeatures(task)
+    features = ActionFeatures(task, ["landmarks"])
+    plans = ActionFeatures(task, ["relaxed-plan"])
+    both = ActionFeatures(task, ["relaxed-plan", "landmarks"])
+    hff = values_of(explicit, task, "hff")
     for state, number in enumerate(explicit.numbers):
         landmarks = find_landmarks(explicit.states, number)
         assert landmarks.value == pytest.approx(lmcut[state])
@@ -93,6 +96,14 @@ def check_landmarks(task: GroundTask, limit: int) -> None:
             assert list(cut) == sorted(set(cut))
             assert not goal_is_relaxed_reachable(task, true, set(cut))
         assert (features.of(true) == landmarks.features(task.num_actions)).all()
+        in_plan = plans.of(true)[:, 0]
+        if hff[state] < np.inf:
+            # The plan reaches the relaxed goal without the other actions, and costs what hff says.
+            assert goal_is_relaxed_reachable(task, true, set(np.flatnonzero(~in_plan).tolist()))
+            assert task.costs[in_plan].sum() == pytest.approx(hff[state])
+        else:
+            assert not in_plan.any()
+        assert (both.of(true) == np.concatenate([plans.of(true), features.of(true)], axis=1)).all()
 
 
 @pytest.mark.parametrize("name", HEURISTICS)

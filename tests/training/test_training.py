@@ -48,7 +48,7 @@ def test_labels_are_optimal_actions(ssp: tuple[Domain, Problem], heuristic: str,
     assert explicit is not None
     optimal = explicit.optimal_values(penalty)
     config = TrainingConfig(teacher_heuristic=heuristic, penalty=penalty)
-    teacher = Teacher(task, config, landmarks=False, seed=seed)
+    teacher = Teacher(task, config, features=(), seed=seed)
     numbers = {tuple(explicit.states.propositions(number)): i for i, number in enumerate(explicit.numbers)}
     states = [explicit.states.propositions(number) for number in explicit.numbers]
     random.Random(seed).shuffle(states)
@@ -77,18 +77,21 @@ def test_labels_are_optimal_actions(ssp: tuple[Domain, Problem], heuristic: str,
 def test_trajectories_are_taught_up_to_dead_ends() -> None:
     """Triangle Tireworld 1: after a flat tire without a spare nothing can be done."""
     task = family_task("triangle-tireworld", 1)
-    teacher = Teacher(task, TrainingConfig(), landmarks=True, seed=0)
+    teacher = Teacher(task, TrainingConfig(), features=("landmarks", "relaxed-plan"), seed=0)
     runs = [trace(RandomPolicy(task), episode=i) for i in range(20)]
     sunk = next(run for run in runs if run.record.ending == "dead_end" and run.record.steps > 1)
     lessons = teacher.teach(sunk.states)
     assert all(lesson.best.any() for lesson in lessons)
-    assert all(lesson.landmarks is not None and lesson.landmarks.shape == (task.num_actions, 3) for lesson in lessons)
+    assert all(
+        lesson.action_features is not None and lesson.action_features.shape == (task.num_actions, 4)
+        for lesson in lessons
+    )
     assert teacher.teach(sunk.states) == []
 
 
 def test_questions_that_take_too_long_are_counted() -> None:
     task = family_task("triangle-tireworld", 2)
-    teacher = Teacher(task, TrainingConfig(query_limit=3), landmarks=False, seed=0)
+    teacher = Teacher(task, TrainingConfig(query_limit=3), features=(), seed=0)
     assert teacher.solve_initial() is None
     assert teacher.teach(trace(RandomPolicy(task), seed=1).states[:1]) == []
     assert teacher.skipped == 1
@@ -300,7 +303,7 @@ def test_the_papers_preset() -> None:
     preset: Preset = PRESETS["paper"]
     network, training = preset.network, preset.training
     assert (network.layers, network.hidden, network.nonlinearity) == (2, 16, "elu")
-    assert (network.dropout, network.pooling, network.skip, network.landmarks) == (0.25, "schema", False, True)
+    assert (network.dropout, network.pooling, network.skip, network.features) == (0.25, "schema", False, ("landmarks",))
     assert (training.learning_rate, training.batch_size, training.time_limit) == (5e-4, 128, 7200)
     assert (training.l2, training.explore_rounds, training.learn_steps, training.max_steps) == (1e-3, 25, 300, 300)
     assert (training.teacher_planner, training.teacher_heuristic, training.penalty) == ("lrtdp", "lmcut", 500)

@@ -90,12 +90,12 @@ def _network_config(
     skip: bool,
 ) -> NetworkConfig | None:
     """The network to draw, if any."""
-    given = {"layers": layers, "hidden": hidden, "pooling": pooling, "skip": skip or None}
-    given["landmarks"] = False if no_landmarks else None
+    features = () if no_landmarks else None
+    given = {"layers": layers, "hidden": hidden, "pooling": pooling, "skip": skip or None, "features": features}
     values = {name: value for name, value in given.items() if value is not None}
     if not network:
         require(output is None, "-o names the picture of --network, which is not given")
-        names = ", ".join("--no-landmarks" if name == "landmarks" else f"--{name}" for name in values)
+        names = ", ".join("--no-landmarks" if name == "features" else f"--{name}" for name in values)
         require(not values, f"{names}: only with --network")
         return None
     require(output is not None, "--network needs -o FILE.svg, the file of the picture")
@@ -122,7 +122,7 @@ def _as_json(loaded: LoadedTask, config: NetworkConfig | None, picture: Path | N
         "seconds": loaded.seconds,
     }
     if config is not None:
-        shape = {name: getattr(config, name) for name in ("layers", "hidden", "pooling", "skip", "landmarks")}
+        shape = {name: getattr(config, name) for name in ("layers", "hidden", "pooling", "skip", "features")}
         parameters = num_parameters(DomainSignature.of(task), config)
         values["network"] = {**shape, "parameters": parameters, "picture": str(picture)}
     return values

@@ -22,12 +22,17 @@ from asnets.cli.running import (
     require,
 )
 from asnets.grounding import DEFAULT_LIMITS
-from asnets.planning import HEURISTICS, PLANNERS
+from asnets.planning import ACTION_FEATURES, HEURISTICS, PLANNERS
 from asnets.training.config import PRESETS
 
 if TYPE_CHECKING:
     from asnets.training.trainer import EpochRecord, Trainer
 
+_FEATURES_HELP = (
+    "What the network reads of heuristics instead of landmarks alone; may be given several times. "
+    + "; ".join(f"{info.name}: {info.description}" for info in ACTION_FEATURES.values())
+    + "."
+)
 _TEACHERS = [name for name, info in PLANNERS.items() if info.optimal]
 
 
@@ -50,6 +55,9 @@ def train(
     no_landmarks: Annotated[
         bool, typer.Option("--no-landmarks", help="The network does not read the landmarks of LM-cut.")
     ] = False,
+    features: Annotated[
+        list[str] | None, typer.Option("--feature", metavar="|".join(ACTION_FEATURES), help=_FEATURES_HELP)
+    ] = None,
     layers: Annotated[int | None, typer.Option("--layers", min=1, help="Proposition layers.")] = None,
     hidden: Annotated[int | None, typer.Option("--hidden", min=1, help="Size of hidden vectors.")] = None,
     pooling: Annotated[str | None, typer.Option("--pooling", metavar="schema|slot", help="What is pooled.")] = None,
@@ -84,10 +92,11 @@ def train(
     better, or at a limit; MODEL holds the best weights.
     """
     require(preset in PRESETS, f"unknown preset {preset!r}; expected one of {', '.join(PRESETS)}")
+    require(not (no_landmarks and features), "give either --no-landmarks or --feature")
     chosen = PRESETS[preset].changed(
         teacher_planner=teacher_planner,
         teacher_heuristic=teacher_heuristic,
-        landmarks=False if no_landmarks else None,
+        features=() if no_landmarks else tuple(features) if features else None,
         layers=layers,
         hidden=hidden,
         pooling=pooling,

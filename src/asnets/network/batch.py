@@ -18,7 +18,6 @@ from torch import Tensor
 from asnets.errors import LimitError
 from asnets.grounding.task import Bools, Ints, Lists
 from asnets.network.structure import Longs, Structure
-from asnets.network.weights import NUM_LANDMARK_FEATURES
 
 MAX_ROWS = 2**31 - 1
 
@@ -30,12 +29,12 @@ class StateInputs:
     Attributes:
         truth: S × number of propositions.
         enabled: S × number of actions: which are applicable.
-        landmarks: S × number of actions × 3, as `Landmarks.features`; None if the network does not read them.
+        action_features: S × number of actions × width, as `ActionFeatures.of`; None if the network reads none.
     """
 
     truth: Bools
     enabled: Bools
-    landmarks: Bools | None = None
+    action_features: Bools | None = None
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -122,7 +121,7 @@ class Batch:
         action_starts: For each schema, the blocks of its actions.
         set_starts: For each schema and slot, the blocks of its sets.
         features: For each predicate, rows × 2: the paper's v and g.
-        landmarks: For each schema, rows × 3: the paper's c; None if the states come without.
+        action_features: For each schema, rows × width: the paper's c; None if the states come without.
         output: For each row of the result, its row among those of all schemas, one schema after the other.
         enabled: For each row of the result.
         padded: For each row of the result, its place in a matrix of states × `widest`.
@@ -135,7 +134,7 @@ class Batch:
     action_starts: list[Ints]
     set_starts: list[list[Ints]]
     features: list[Tensor]
-    landmarks: list[Tensor] | None
+    action_features: list[Tensor] | None
     output: Tensor
     enabled: Tensor
     padded: Tensor
@@ -155,7 +154,7 @@ class Batch:
 def make_batch(union: DisjointUnion, inputs: Sequence[StateInputs | None], dtype: torch.dtype = torch.float32) -> Batch:
     """The batch of the given states of each problem of a union; None stands for no states.
 
-    Landmarks are part of the batch if all inputs have them.
+    Action features are part of the batch if all inputs have them.
 
     Raises:
         LimitError: If the batch has more rows than 32-bit numbers can count.
@@ -165,11 +164,12 @@ def make_batch(union: DisjointUnion, inputs: Sequence[StateInputs | None], dtype
     action_starts = [_starts(counts, num_states) for counts in union.action_counts]
     set_starts = [[_starts(slot.set_counts, num_states) for slot in slots] for slots in union.slots]
     present = [each for each in inputs if each is not None]
-    with_landmarks = all(each.landmarks is not None for each in present)
+    with_features = all(each.action_features is not None for each in present)
 
     number = torch.empty(0, dtype=dtype).numpy().dtype
     features = [np.empty((starts[-1], 2), number) for starts in node_starts]
-    landmarks = [np.empty((starts[-1], NUM_LANDMARK_FEATURES), number) for starts in action_starts]
+    width = max((each.action_features.shape[2] for each in present if each.action_features is not None), default=0)
+    action_features = [np.empty((starts[-1], width), number) for starts in action_starts]
     # Where the rows of the next problem begin, for each predicate and schema.
     node_row, action_row = [0] * len(node_starts), [0] * len(action_starts)
     schema_begins = np.concatenate([[0], np.cumsum([starts[-1] for starts in action_starts], dtype=np.int64)])
@@ -200,10 +200,10 @@ def make_batch(union: DisjointUnion, inputs: Sequence[StateInputs | None], dtype
             size = schema.num_actions * count
             begin = schema_begins[s] + action_row[s]
             rows[:, actions] = begin + np.arange(schema.num_actions) * count + each_state
-            if with_landmarks and states.landmarks is not None:
-                block = landmarks[s][action_row[s] : action_row[s] + size]
-                shape = (schema.num_actions, count, NUM_LANDMARK_FEATURES)
-                block.reshape(shape)[:] = states.landmarks[:, actions].transpose(1, 0, 2)
+            if with_features and states.action_features is not None:
+                block = action_features[s][action_row[s] : action_row[s] + size]
+                shape = (schema.num_actions, count, width)
+                block.reshape(shape)[:] = states.action_features[:, actions].transpose(1, 0, 2)
             action_row[s] += size
         output.append(rows.ravel())
         enabled.append(states.enabled.ravel())
@@ -216,7 +216,7 @@ def make_batch(union: DisjointUnion, inputs: Sequence[StateInputs | None], dtype
         action_starts,
         set_starts,
         [torch.from_numpy(part) for part in features],
-        [torch.from_numpy(part) for part in landmarks] if with_landmarks else None,
+        [torch.from_numpy(part) for part in action_features] if with_features else None,
         torch.from_numpy(np.concatenate([np.zeros(0, np.int64), *output])),
         torch.from_numpy(np.concatenate([np.zeros(0, np.bool_), *enabled])),
         torch.from_numpy(np.concatenate([np.zeros(0, np.int64), *padded])),

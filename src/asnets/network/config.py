@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from asnets.errors import ConfigError
+from asnets.planning import ACTION_FEATURES
 
 NONLINEARITIES = ("elu", "relu", "tanh", "sigmoid")
 POOLINGS = ("schema", "slot")
@@ -30,7 +31,7 @@ class NetworkConfig:
         pooling: What a proposition module pools over: "schema", all related actions of a schema, as in the paper;
             or "slot", those in which the proposition takes the same slot.
         skip: Whether a module also reads its own hidden vector of the layer of its kind before.
-        landmarks: Whether the first layer reads the LM-cut landmarks.
+        features: What the first layer reads of heuristics; kinds of `ACTION_FEATURES`, none for ().
     """
 
     layers: int = 2
@@ -39,7 +40,7 @@ class NetworkConfig:
     dropout: float = 0.25
     pooling: str = "schema"
     skip: bool = False
-    landmarks: bool = True
+    features: tuple[str, ...] = ("landmarks",)
 
     def __post_init__(self) -> None:
         _require_integer("layers", self.layers, MAX_LAYERS)
@@ -52,12 +53,17 @@ class NetworkConfig:
             or not 0 <= self.dropout <= MAX_DROPOUT
         ):
             raise ConfigError(f"dropout must be a number from 0 to {MAX_DROPOUT}, not {self.dropout!r}")
-        for name in ("skip", "landmarks"):
-            if not isinstance(getattr(self, name), bool):
-                raise ConfigError(f"{name} must be true or false, not {getattr(self, name)!r}")
+        if not isinstance(self.skip, bool):
+            raise ConfigError(f"skip must be true or false, not {self.skip!r}")
+        if not isinstance(self.features, tuple):
+            raise ConfigError(f"features must be a list of names, not {self.features!r}")
+        for name in self.features:
+            _require_choice("each of the features", name, tuple(ACTION_FEATURES))
+        if len(set(self.features)) != len(self.features):
+            raise ConfigError(f"features must be named once each, not {', '.join(self.features)}")
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return asdict(self) | {"features": list(self.features)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> NetworkConfig:
@@ -70,7 +76,10 @@ class NetworkConfig:
         unknown = [key for key in values if key not in known]
         if unknown:
             raise ConfigError(f"unknown network option {unknown[0]!r}; known are {', '.join(known)}")
-        return cls(**values)
+        given = dict(values)
+        if isinstance(given.get("features"), list):
+            given["features"] = tuple(given["features"])
+        return cls(**given)
 
 
 def _require_integer(name: str, value: object, highest: int) -> None:

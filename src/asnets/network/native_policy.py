@@ -69,7 +69,7 @@ class NetworkPolicy:
     def set_weights(self, network: ASNet) -> None:
         """Goes on with a copy of the weights of a network of the same shape, as a trainer does after each epoch.
 
-        Cheaper than a new policy: the landmarks of states stay remembered.
+        Cheaper than a new policy: the action features of states stay remembered.
         """
         if (network.signature, network.config) != (self._signature, self._config):
             raise ValueError("the networks differ in their shape")
@@ -131,7 +131,7 @@ def native_weights(network: ASNet, structure: _native.NetworkStructure) -> _nati
         config.hidden,
         config.nonlinearity,
         config.skip,
-        config.landmarks,
+        list(config.features),
         modules("action", config.layers + 1, [schema.name for schema in network.signature.schemas]),
         modules("proposition", config.layers, [name for name, _ in network.signature.predicates]),
     )

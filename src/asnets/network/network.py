@@ -7,7 +7,7 @@
 
 | input | columns of the weight, in this order |
 |---|---|
-| u_a^1 | c (3, if the network reads landmarks); v of each slot; g of each slot |
+| u_a^1 | c (the action features, 3 for landmarks); v of each slot; g of each slot |
 | u_a^l | ψ^(l-1) of each slot; with skip connections φ_a^(l-1) |
 | v_p^l | the maximum of φ^l over each pool source; with skip connections ψ_p^(l-1), for l > 1 |
 
@@ -30,7 +30,8 @@ from asnets.network import kernels
 from asnets.network.batch import Batch
 from asnets.network.config import NetworkConfig
 from asnets.network.signature import DomainSignature, SchemaSignature
-from asnets.network.weights import NUM_LANDMARK_FEATURES, weight_shapes
+from asnets.network.weights import weight_shapes
+from asnets.planning import features_width
 
 FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "elu": functional.elu,
@@ -92,10 +93,10 @@ class ASNet(nn.Module):
             One number for each row of the batch's result.
         """
         base: list[Tensor] | None = None
-        if self.config.landmarks:
-            if batch.landmarks is None:
-                raise ValueError("the network reads landmarks and the batch has none")
-            base = batch.landmarks
+        if self.config.features:
+            if batch.action_features is None:
+                raise ValueError("the network reads action features and the batch has none")
+            base = batch.action_features
         actions = self._action_layer(1, batch, batch.features, base, dropout)
         propositions: list[Tensor] | None = None
         for layer in range(1, self.config.layers + 1):
@@ -223,7 +224,7 @@ def masked_log_softmax(logits: Tensor, batch: Batch) -> Tensor:
 
 def _first_layer_order(schema: SchemaSignature, config: NetworkConfig) -> Tensor:
     """The columns of the first layer in the order in which they are used: v and g of each slot together, then c."""
-    before = NUM_LANDMARK_FEATURES if config.landmarks else 0
+    before = features_width(config.features)
     read = sum(2 if slot.is_set else 1 for slot in schema.slots)
     pairs = [(before + i, before + read + i) for i in range(read)]
     return torch.tensor([column for pair in pairs for column in pair] + list(range(before)), dtype=torch.int64)

@@ -122,7 +122,7 @@ class _Picture:
             f"{_count(self._num_relations(), 'related pair')}. "
             f"{_count(config.layers + 1, 'action layer')} and {_count(config.layers, 'proposition layer')} of hidden "
             f"size {config.hidden}, pooling by {config.pooling}, {'with' if config.skip else 'without'} skip "
-            f"connections, {'with' if config.landmarks else 'without'} LM-cut landmarks.",
+            f"connections, action features: {', '.join(config.features) or 'none'}.",
             f"{_count(total, 'parameter')} in total, whatever the size of the problem: in a column, boxes of one "
             "colour share their weights and biases; each column has its own.",
         ]
@@ -262,7 +262,7 @@ class _Picture:
         add(end, "rect", x=column.left, y=top, width=column.width, height=bottom - top, rx=4)
         if column.kind == "input":
             lines = ["state s", "of the related", "propositions:", "truth, in goal"]
-            lines += ["of the action:", "landmarks"] if self.config.landmarks else []
+            lines += ["of the action:", *self.config.features] if self.config.features else []
         else:
             lines = ["softmax", "over the", "enabled actions:", "π(a | s)"]
         height = (top + bottom) / 2 - 8.5 * (len(lines) - 1) + 4

@@ -6,8 +6,7 @@ import math
 
 from asnets.network.config import NetworkConfig
 from asnets.network.signature import DomainSignature
-
-NUM_LANDMARK_FEATURES = 3
+from asnets.planning import features_width
 
 
 def weight_shapes(signature: DomainSignature, config: NetworkConfig) -> dict[str, tuple[int, ...]]:
@@ -26,10 +25,8 @@ def weight_shapes(signature: DomainSignature, config: NetworkConfig) -> dict[str
     for layer in range(1, config.layers + 2):
         for schema in signature.schemas:
             read = sum(2 if slot.is_set else 1 for slot in schema.slots)
-            if layer == 1:
-                inputs = 2 * read + (NUM_LANDMARK_FEATURES if config.landmarks else 0)
-            else:
-                inputs = config.hidden * (read + config.skip)
+            first, later = 2 * read + features_width(config.features), config.hidden * (read + config.skip)
+            inputs = first if layer == 1 else later
             add(f"action.{layer}.{schema.name}", 1 if layer > config.layers else config.hidden, inputs)
         if layer <= config.layers:
             for name, _ in signature.predicates:

@@ -1,9 +1,9 @@
 """Heuristics and planners: typed facades over the compiled core."""
 
+from asnets.planning.action_features import ACTION_FEATURES, ActionFeatureInfo, ActionFeatures, features_width
 from asnets.planning.heuristics import (
     HEURISTICS,
     HeuristicInfo,
-    LandmarkFeatures,
     Landmarks,
     find_landmarks,
     initial_landmarks,
@@ -14,11 +14,13 @@ from asnets.planning.policy_file import PolicyOrigin, SavedPolicy, extract_polic
 from asnets.planning.solvers import GIVE_UP, PLANNERS, PlannerInfo, QValues, SearchLimits, Solution, Solver
 
 __all__ = [
+    "ACTION_FEATURES",
     "GIVE_UP",
     "HEURISTICS",
     "PLANNERS",
+    "ActionFeatureInfo",
+    "ActionFeatures",
     "HeuristicInfo",
-    "LandmarkFeatures",
     "Landmarks",
     "PlannerInfo",
     "PolicyOrigin",
@@ -28,6 +30,7 @@ __all__ = [
     "Solution",
     "Solver",
     "extract_policy",
+    "features_width",
     "find_landmarks",
     "initial_landmarks",
     "initial_value",

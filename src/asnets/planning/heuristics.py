@@ -80,17 +80,6 @@ class Landmarks:
         return result
 
 
-class LandmarkFeatures:
-    """`Landmarks.features` of many states of a task, without the landmarks themselves."""
-
-    def __init__(self, task: GroundTask) -> None:
-        self._native = _native.LandmarkFeatures(task.native)
-
-    def of(self, propositions: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-        """Of the state in which exactly these propositions are true: number of actions × 3."""
-        return self._native.evaluate(propositions).view(np.bool_).reshape(-1, 3)
-
-
 def find_landmarks(states: _native.States, state: int) -> Landmarks:
     """The landmarks of a state."""
     value, cuts, costs = _native.find_landmarks(states, state)

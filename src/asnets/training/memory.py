@@ -11,6 +11,7 @@ from torch import Tensor
 
 from asnets.grounding import GroundTask
 from asnets.network.batch import Batch, DisjointUnion, StateInputs, make_batch
+from asnets.planning import features_width
 from asnets.training.teacher import Lesson
 
 Bools = npt.NDArray[np.bool_]
@@ -19,15 +20,16 @@ Bools = npt.NDArray[np.bool_]
 class ProblemMemory:
     """The labelled states of one problem, as matrices with a row for each state."""
 
-    def __init__(self, task: GroundTask, landmarks: bool) -> None:
+    def __init__(self, task: GroundTask, features: Sequence[str]) -> None:
         self._size = 0
         self._columns: dict[str, Bools] = {
             "truth": np.zeros((0, task.num_propositions), np.bool_),
             "enabled": np.zeros((0, task.num_actions), np.bool_),
             "best": np.zeros((0, task.num_actions), np.bool_),
         }
-        if landmarks:
-            self._columns["landmarks"] = np.zeros((0, 3 * task.num_actions), np.bool_)
+        self._width = features_width(features)
+        if features:
+            self._columns["features"] = np.zeros((0, self._width * task.num_actions), np.bool_)
 
     def __len__(self) -> int:
         return self._size
@@ -39,18 +41,18 @@ class ProblemMemory:
             row["truth"][lesson.propositions] = True
             row["enabled"][lesson.enabled] = True
             row["best"][lesson.enabled[lesson.best]] = True
-            if lesson.landmarks is not None:
-                row["landmarks"][:] = lesson.landmarks.ravel()
+            if lesson.action_features is not None:
+                row["features"][:] = lesson.action_features.ravel()
             self._size += 1
 
     def rows(self, indices: npt.NDArray[np.int64]) -> tuple[StateInputs, Bools]:
         """What the network reads of some of the states, and their labels."""
         chosen = {name: column[indices] for name, column in self._columns.items()}
-        landmarks = chosen.get("landmarks")
+        features = chosen.get("features")
         inputs = StateInputs(
             chosen["truth"],
             chosen["enabled"],
-            None if landmarks is None else landmarks.reshape(len(indices), -1, 3),
+            None if features is None else features.reshape(len(indices), -1, self._width),
         )
         return inputs, chosen["best"]
 
@@ -85,8 +87,8 @@ class ProblemMemory:
 class Memory:
     """The memories of all training problems."""
 
-    def __init__(self, tasks: Sequence[GroundTask], union: DisjointUnion, landmarks: bool) -> None:
-        self.problems = [ProblemMemory(task, landmarks) for task in tasks]
+    def __init__(self, tasks: Sequence[GroundTask], union: DisjointUnion, features: Sequence[str]) -> None:
+        self.problems = [ProblemMemory(task, features) for task in tasks]
         self._union = union
 
     def __len__(self) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from asnets.grounding import GroundTask
-from asnets.planning import LandmarkFeatures, QValues, SearchLimits, Solver
+from asnets.planning import ActionFeatures, QValues, SearchLimits, Solver
 from asnets.training.config import TrainingConfig
 
 Ints = npt.NDArray[np.int32]
@@ -26,13 +26,13 @@ class Lesson:
         propositions: Those that are true.
         enabled: The applicable actions.
         best: For each of them, whether it is best: the paper's y.
-        landmarks: Number of actions × 3, as `Landmarks.features`; None if the network does not read them.
+        action_features: Number of actions × width, as `ActionFeatures.of`; None if the network reads none.
     """
 
     propositions: Ints
     enabled: Ints
     best: npt.NDArray[np.bool_]
-    landmarks: npt.NDArray[np.bool_] | None
+    action_features: npt.NDArray[np.bool_] | None
 
 
 class Teacher:
@@ -44,7 +44,7 @@ class Teacher:
             same answers: under an inadmissible heuristic they depend on the order.
     """
 
-    def __init__(self, task: GroundTask, config: TrainingConfig, *, landmarks: bool, seed: int) -> None:
+    def __init__(self, task: GroundTask, config: TrainingConfig, *, features: tuple[str, ...], seed: int) -> None:
         self.task = task
         self.skipped = 0
         self.questions: list[Ints] = []
@@ -52,7 +52,7 @@ class Teacher:
         self._penalty = config.penalty
         self._limits = SearchLimits(expansions=config.query_limit)
         self._solver = Solver(task, config.teacher_planner, config.teacher_heuristic, penalty=config.penalty, seed=seed)
-        self._landmarks = LandmarkFeatures(task) if landmarks else None
+        self._features = ActionFeatures(task, features) if features else None
         self._asked: set[int] = set()
 
     def solve_initial(self) -> float | None:
@@ -114,5 +114,5 @@ class Teacher:
             propositions,
             q_values.actions,
             q_values.values <= q_values.values.min() + self._tolerance,
-            None if self._landmarks is None else self._landmarks.of(propositions),
+            None if self._features is None else self._features.of(propositions),
         )

@@ -133,7 +133,7 @@ class Trainer:
         self._choose_tasks(tasks)
         self.network = ASNet(signature, preset.network, seed=seed)
         union = DisjointUnion([build_structure(task, preset.network.pooling) for task in self.tasks])
-        self.memory = Memory(self.tasks, union, preset.network.landmarks)
+        self.memory = Memory(self.tasks, union, preset.network.features)
         self._explorers = [NetworkPolicy(self.network, task, sampled=True) for task in self.tasks]
         self._judged = [NetworkPolicy(self.network, task) for task in self.tasks]
         self.best_weights = self._copied_weights()
@@ -214,7 +214,7 @@ class Trainer:
         config = self.preset.training
         for position, task in enumerate(tasks):
             seed = _derived_seed(self.seed, 3, position)
-            teacher = Teacher(task, config, landmarks=self.preset.network.landmarks, seed=seed)
+            teacher = Teacher(task, config, features=self.preset.network.features, seed=seed)
             value = teacher.solve_initial()
             if value is None:
                 reason = f"the teacher did not solve it within {config.query_limit:,} expanded states"
