@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -350,14 +352,14 @@ def interrupted(command: list[str], patience: float = 20) -> subprocess.Complete
 
     Args:
         command: What to run.
-        patience: How long to wait for it to get busy, and then to end, in seconds.
+        patience: How long to wait for it to end, in seconds.
     """
     with subprocess.Popen(
         command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         try:
-            deadline = time.monotonic() + patience
-            while processor_seconds(process.pid) < 0.9 and time.monotonic() < deadline:
+            deadline = time.monotonic() + 60
+            while processor_seconds(process.pid) < 3 * start_up_seconds() and time.monotonic() < deadline:
                 time.sleep(0.02)
             assert process.poll() is None, "it ended by itself"
             process.send_signal(signal.SIGINT)
@@ -367,8 +369,17 @@ def interrupted(command: list[str], patience: float = 20) -> subprocess.Complete
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
+@functools.cache
+def start_up_seconds() -> float:
+    """The processor time that a command takes to start; much more on a sanitizer build."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([COMMAND, "--version"], check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return max(0.3, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
 def processor_seconds(process: int) -> float:
-    """The processor time that a process has used; starting up takes half a second or less."""
+    """The processor time that a process has used."""
     fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
