@@ -195,6 +195,7 @@ def page(results: list[dict[str, Any]], by_name: dict[str, Setting]) -> str:
         "each training in a process of its own, one thread; then 30 runs on each test problem. Seconds are wall time",
         "on two shared cores; CPU seconds are those of the process. Tests: Triangle Tireworld 4, 6, 8, 10, 15, 20 (and",
         "1,000 more runs each for the cost), CosaNostra 6, 8, 10, 15, 20, Prob. Blocksworld n10, n15, n20 (s1 to s3).",
+        "Rows with options are variations of the preset (`--options`), which chose it: see docs/deviations.md.",
         "",
         "| setting | preset | seed | seconds | CPU | epochs | states | goals of 30 on the test problems |",
         "|---|---|---|---|---|---|---|---|",

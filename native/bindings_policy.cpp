@@ -1,11 +1,13 @@
 #include <nanobind/stl/vector.h>
 
+#include <chrono>
 #include <memory>
 #include <vector>
 
 #include "bindings_types.hpp"
 #include "policy/random_policy.hpp"
 #include "policy/table_policy.hpp"
+#include "search/budget.hpp"
 
 namespace asnets {
 
@@ -39,21 +41,25 @@ void bind_policy(nb::module_& module) {
   module.def(
       "run_episodes",
       [](const PyPolicy& policy, std::uint64_t seed, std::uint64_t first, std::size_t count, std::int64_t max_steps,
-         unsigned threads) {
+         unsigned threads, double seconds) {
         std::vector<Episode> episodes;
+        const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+        const auto poll = [&] { return (seconds > 0 && std::chrono::steady_clock::now() >= end) || poll_signals(); };
         {
           nb::gil_scoped_release release;
-          episodes =
-              run_episodes(policy.task.task, policy.make, seed, first, count, max_steps, threads, poll_signals);
+          episodes = run_episodes(policy.task.task, policy.make, seed, first, count, max_steps, threads, poll);
         }
         if (PyErr_Occurred() != nullptr) throw nb::python_error();
         return episodes_to_python(episodes);
       },
-      nb::sig("def run_episodes(policy: Policy, seed: int, first: int, count: int, max_steps: int, threads: int) -> "
+      nb::sig("def run_episodes(policy: Policy, seed: int, first: int, count: int, max_steps: int, threads: int, "
+              "seconds: float = 0.0) -> "
               "tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], "
               "numpy.typing.NDArray[numpy.int8]]"),
       nb::arg("policy"), nb::arg("seed"), nb::arg("first"), nb::arg("count"), nb::arg("max_steps"), nb::arg("threads"),
-      "Steps, cost and ending (0 goal, 1 dead end, 2 step limit) of episodes.");
+      nb::arg("seconds") = 0.0,
+      "Steps, cost and ending (0 goal, 1 dead end, 2 step limit, 3 stopped by the time limit) of episodes.");
+  module.def("resident_memory", &resident_memory, "The resident memory of the process, in bytes.");
 
   module.def(
       "trace_episode",

@@ -31,6 +31,10 @@ class ModelFileError(FileError):
     """A file that is not a model, or a damaged one."""
 
 
+class TrainingError(AsnetsError):
+    """Training that cannot go on."""
+
+
 class LimitError(AsnetsError):
     """A size limit was reached; the message names what grew too large."""
 

@@ -13,6 +13,10 @@ import pytest
 
 import asnets
 from asnets.errors import ConfigError
+from asnets.evaluation import simulate
+from asnets.network import DomainSignature
+from asnets.network.native_policy import NetworkPolicy
+from asnets.network.network import ASNet
 from tests.cli.running import COMMAND, run
 
 LINE = """
@@ -73,6 +77,17 @@ def test_evaluate(trained: Path) -> None:
     assert (stopped["status"], stopped["runs"], stopped["not_run"], stopped["mean_cost"]) == ("time", 30, 30, None)
 
 
+def test_the_time_limit_stops_runs(trained: Path) -> None:
+    """Of a policy that stays where it is for ever."""
+    (trained / "stay.pddl").write_text(LINE.replace(":effect (and (not (at ?a)) (at ?b))", ":effect (at ?a)"))
+    task = asnets.load(trained / "stay.pddl", trained / "l4.pddl")
+    (trained / "stay.pddl").unlink()
+    small = asnets.Policy.load(trained / "m.asnet").network
+    found = simulate(NetworkPolicy(ASNet(DomainSignature.of(task), small.config), task), episodes=4, max_steps=10**12,
+                     threads=1, seconds=0.2)  # fmt: skip
+    assert found.count("stopped") == 4
+
+
 def test_run(trained: Path) -> None:
     result = run("run", "m.asnet", "line.pddl", "l4.pddl", "--json", cwd=trained)
     assert (result.returncode, result.stderr) == (0, "")
@@ -129,6 +144,14 @@ def test_bad_input(trained: Path) -> None:
         (["train", "line.pddl", "l3.pddl", "-o", "x", "--teacher-planner", "ssipp"], 2, "the planner 'ssipp' cannot"),
         (["train", "line.pddl", "l3.pddl", "-o", "x", "--pooling", "max"], 2, "pooling must be one of schema, slot"),
         (["train", "line.pddl", "l3.pddl", "-o", "x", "--resume"], 3, "error: x.checkpoint: cannot read the file"),
+        (["train", "line.pddl", "l3.pddl", "-o", "."], 2, "error: . is a folder; -o names the model file"),
+        (
+            ["train", "line.pddl", "l3.pddl", "-o", "x", "--seed", "9" * 30],
+            2,
+            "the seed must be between 0 and 2^64 - 1",
+        ),
+        (["evaluate", "m.asnet", "line.pddl", "l3.pddl", "--time-limit", "inf"], 2, "the time limit must be positive"),
+        (["evaluate", "m.asnet", "line.pddl", "l3.pddl", "--time-limit", "-1"], 2, "the time limit must be positive"),
         (["evaluate", "m.asnet", "line.pddl", "l3.pddl", "--memory-limit", "lots"], 2, "cannot read 'lots' as a size"),
     ]
     for arguments, code, message in cases:

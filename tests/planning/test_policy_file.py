@@ -16,6 +16,7 @@ from asnets.errors import ConfigError, FileError
 from asnets.evaluation import execute, simulate, trace
 from asnets.grounding import GroundTask, ground
 from asnets.planning import GIVE_UP, PLANNERS, Solver, extract_policy, load_policy, save_policy
+from asnets.planning.policy_file import fingerprint
 from asnets.ppddl.model import Domain, Problem
 from tests.cli.running import run
 from tests.planning.test_heuristics import family_task
@@ -83,6 +84,26 @@ def test_unsolved_policies_are_refused() -> None:
     solver = Solver(family_task(*TASK))
     with pytest.raises(ConfigError, match="has not solved the problem"):
         extract_policy(solver)
+
+
+CHANCE = "(:predicates (a) (b)) (:action go :precondition (not (a)) :effect (probabilistic {} (a)))"
+
+
+def test_fingerprints_tell_tasks_apart() -> None:
+    """Also those that differ in a probability, a condition or the shape of the goal only."""
+    texts = [
+        (CHANCE.format("0.5"), "(:goal (and (a) (not (b))))"),
+        (CHANCE.format("0.6"), "(:goal (and (a) (not (b))))"),
+        (CHANCE.format("0.5").replace("(not (a))", "(and)"), "(:goal (and (a) (not (b))))"),
+        (CHANCE.format("0.5"), "(:init (b)) (:goal (and (a) (b)))"),
+        (CHANCE.format("0.5"), "(:goal (or (a) (b)))"),
+        (CHANCE.format("0.5"), "(:goal (a))"),
+    ]
+    assert len({fingerprint(ground_text(*text)) for text in texts}) >= 5
+    two = "(:predicates (a) (b)) (:action go :effect (a)) (:action on :effect (b))"
+    assert len({fingerprint(ground_text(two, f"(:goal ({shape} (a) (b)))")) for shape in ("and", "or")}) == 2
+    again = ground_text(*texts[0])
+    assert fingerprint(again) == fingerprint(ground_text(*texts[0]))
 
 
 def test_other_tasks_are_refused(tmp_path: Path) -> None:
@@ -172,4 +193,6 @@ def test_commands(tmp_path: Path) -> None:
     )
     result = run("solve", "domain.pddl", problem, "--save-policy", "domain.pddl/q", cwd=tmp_path)
     assert result.returncode == 3
+    result = run("solve", "domain.pddl", problem, "--save-policy", "q", "--time-limit", "1e-9", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "warning: q is not written: the search has not converged\n")
     assert sorted(os.listdir(tmp_path)) == sorted(["domain.pddl", problem, "p.policy"])

@@ -15,7 +15,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from asnets.errors import ConfigError, ModelFileError
+from asnets.errors import ConfigError, ModelFileError, TrainingError
 from asnets.evaluation import RandomPolicy, trace
 from asnets.grounding import GroundTask, ground
 from asnets.network.model_file import load_model, save_model
@@ -170,6 +170,27 @@ def test_problems_that_cannot_be_used_are_left_out() -> None:
         Trainer([line(3), family_task("gripper", 1)], QUICK)
 
 
+def test_arguments() -> None:
+    for seed in (-1, 2**64):
+        with pytest.raises(ConfigError, match="the seed must be between 0 and"):
+            Trainer([line(3)], QUICK, seed=seed)
+    with pytest.raises(ConfigError, match="the number of threads must be at least 1, not 0"):
+        Trainer([line(3)], QUICK, threads=0)
+
+
+def test_divergence_is_an_error(tmp_path: Path) -> None:
+    trainer = Trainer(quick_tasks(), QUICK.changed(learning_rate=1e9, learn_steps=50), seed=3)
+    with pytest.raises(TrainingError, match="the loss is no longer a number in epoch 1"):
+        train(trainer)
+
+
+def test_the_time_limit_holds_for_the_teacher_too() -> None:
+    trainer = Trainer(quick_tasks(), QUICK.changed(time_limit=1e-6), seed=3)
+    assert train(trainer) == "the time limit of 1e-06 s"
+    assert len(trainer.progress.history) <= 1
+    assert len(trainer.memory) == 0
+
+
 def record(goals: int, cost: float | None, loss: float) -> EpochRecord:
     return EpochRecord(1, (goals,), 10, cost, loss, 0, 0, {}, 0.0, True)
 
@@ -236,14 +257,17 @@ def test_checkpoints_of_other_trainings_are_refused(tmp_path: Path) -> None:
     trainer.run_epoch()
     save_checkpoint(tmp_path / "c", trainer)
     others: list[tuple[Trainer, str]] = [
-        (Trainer(quick_tasks(), QUICK, seed=4), "its seed is 3, not 4"),
-        (Trainer(quick_tasks()[:1], QUICK, seed=3), "its problems is"),
-        (Trainer(quick_tasks(), QUICK.changed(hidden=8), seed=3), "its network is"),
-        (Trainer(quick_tasks(), QUICK.changed(l2=0.5), seed=3), "its training is"),
+        (Trainer(quick_tasks(), QUICK, seed=4), "seed is 3 there, 4 here"),
+        (Trainer(quick_tasks()[:1], QUICK, seed=3), "the problems differ"),
+        (Trainer(quick_tasks(), QUICK.changed(hidden=8), seed=3), "hidden is 16 there, 8 here"),
+        (Trainer(quick_tasks(), QUICK.changed(l2=0.5), seed=3), "l2 is 0.0001 there, 0.5 here"),
     ]
     for other, message in others:
         with pytest.raises(ModelFileError, match=f"c: the checkpoint is of another training: {message}"):
             load_checkpoint(tmp_path / "c", other)
+    likelier = [dataclasses.replace(task, factor_probability=task.factor_probability * 0.9) for task in quick_tasks()]
+    with pytest.raises(ModelFileError, match="the problems differ"):
+        load_checkpoint(tmp_path / "c", Trainer(likelier, QUICK, seed=3))
     load_checkpoint(tmp_path / "c", Trainer(quick_tasks(), QUICK.changed(time_limit=5.0, max_epochs=99), seed=3))
 
 
@@ -288,8 +312,10 @@ def test_the_model_file_tells_how_it_was_made(tmp_path: Path) -> None:
         ({"teacher_planner": "ssipp"}, "the planner 'ssipp' cannot teach; expected one of vi, lrtdp, ilao, cgilao"),
         ({"teacher_heuristic": "best"}, "unknown heuristic 'best'"),
         ({"batch_size": 0}, "the option batch size must be a whole number of at least 1, not 0"),
-        ({"learning_rate": -1.0}, "the option learning rate must be a positive number, not -1.0"),
-        ({"time_limit": math.nan}, "the option time limit must be a positive number, not nan"),
+        ({"learning_rate": -1.0}, "the option learning rate must be a number above 0 and up to 1e.09, not -1.0"),
+        ({"time_limit": math.nan}, "the option time limit must be a number above 0 and up to 1e.09, not nan"),
+        ({"l2": -1.0}, "the option l2 must be a number of at least 0 and up to 1e.09, not -1.0"),
+        ({"learning_rate": 1e38}, "the option learning rate must be a number above 0 and up to 1e.09, not 1e.38"),
         ({"reduction": "max"}, "the reduction must be sum or mean, not 'max'"),
     ],
 )

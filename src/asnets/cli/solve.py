@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -86,8 +87,11 @@ def solve(
                 f"({expanded / max(seconds, 1e-9):,.0f} a second), {memory / 1e6:,.0f} MB, {seconds:.0f} s"
             ),
         )
-    if policy_file is not None and solution.status == "converged":
-        save_policy(policy_file, extract_policy(solver))
+    if policy_file is not None:
+        if solution.status == "converged":
+            save_policy(policy_file, extract_policy(solver))
+        else:
+            print(f"warning: {policy_file} is not written: the search has not converged", file=sys.stderr)
     evaluation = execute(solver, runs=runs, max_steps=max_steps, seed=seed) if solution.status == "converged" else None
     if json:
         print_json(_as_json(task, solver, solution, evaluation, seed))

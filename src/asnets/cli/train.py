@@ -79,7 +79,7 @@ def train(
     ] = False,
     tensorboard: Annotated[
         Path | None,
-        typer.Option("--tensorboard", metavar="DIR", help="Also write figures for TensorBoard (asnets[tensorboard])."),
+        typer.Option("--tensorboard", metavar="DIR", help="Also write figures for TensorBoard, if it is installed."),
     ] = None,
     costs: CostsOption = "unit",
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
@@ -110,6 +110,7 @@ def train(
         max_epochs=max_epochs,
         time_limit=time_limit,
     )
+    require(bool(output.name) and not output.is_dir(), f"{output} is a folder; -o names the model file")
     tasks = [load(domain, problem, costs, max_actions).task for problem in problems]
 
     # Imported here, since it takes longer than finding mistakes in the options.
@@ -121,6 +122,7 @@ def train(
 
     checkpoint, log = output.with_name(output.name + ".checkpoint"), output.with_name(output.name + ".jsonl")
     require(resume or not checkpoint.exists(), f"{checkpoint} is there; give --resume to go on, or delete it")
+    board = TensorBoard(tensorboard) if tensorboard is not None else None
     with live_figures("the teacher solves the training problems") as show:
         trainer = Trainer(tasks, chosen, seed=seed, threads=threads)
         for each in trainer.left_out:
@@ -128,22 +130,26 @@ def train(
         if resume:
             load_checkpoint(checkpoint, trainer)
         save_checkpoint(checkpoint, trainer)  # Also shows at once whether the folder can be written to.
-        board = TensorBoard(tensorboard) if tensorboard is not None else None
         reason = None
+
+        def write_log() -> None:
+            lines = (json_format.dumps(each.to_dict(), allow_nan=False) + "\n" for each in trainer.progress.history)
+            write_atomically(log, "".join(lines))
+
+        write_log()
+        saved = len(trainer.progress.history)
         try:
             while (reason := trainer.why_stop()) is None:
                 record = trainer.run_epoch()
                 save_checkpoint(checkpoint, trainer)
-                write_atomically(
-                    log, "".join(json_format.dumps(each.to_dict()) + "\n" for each in trainer.progress.history)
-                )
+                saved = len(trainer.progress.history)
+                write_log()
                 if board is not None:
                     board.add(record)
                 show(_figures(trainer, record))
         except KeyboardInterrupt:
             print(
-                f"stopped after {len(trainer.progress.history)} epochs, kept in {checkpoint}; "
-                "the same command with --resume goes on",
+                f"stopped after {saved} epochs, kept in {checkpoint}; the same command with --resume goes on",
                 file=sys.stderr,
             )
             raise

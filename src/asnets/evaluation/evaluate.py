@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import resource
-import sys
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,8 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from asnets import _native
 from asnets.errors import ConfigError
-from asnets.evaluation.rollouts import Simulation, simulate
+from asnets.evaluation.rollouts import ENDINGS, Simulation, simulate
 from asnets.evaluation.statistics import wilson_interval_95
 from asnets.grounding import GroundTask
 from asnets.network.native_policy import NetworkPolicy
@@ -27,7 +27,7 @@ class Evaluation:
 
     Attributes:
         runs: How many were asked for.
-        finished: The runs that were made before a cut-off; those that were not count as failures.
+        finished: The runs that ended before a cut-off; those that did not count as failures.
         status: "finished", or which cut-off was reached.
         seconds: Time that went to the heuristic features, the network and the simulation, and in total.
     """
@@ -88,32 +88,38 @@ def evaluate(
         runs: How many.
         max_steps: Step limit of each.
         seed: Of all random choices.
-        time_limit: Seconds after which no further runs are begun.
-        memory_limit: Peak memory of the process, in bytes, after which no further runs are begun.
+        time_limit: Seconds after which runs are stopped.
+        memory_limit: Resident memory of the process, in bytes, from which no further runs are begun.
         threads: How many to use. Results are the same; times are those of all threads together.
         progress: Called with the number of runs made.
     """
-    if runs < 1:
-        raise ConfigError(f"the number of runs must be at least 1, not {runs}")
+    for name, number in (("number of runs", runs), ("number of threads", threads)):
+        if number < 1:
+            raise ConfigError(f"the {name} must be at least 1, not {number}")
+    if not 0 < time_limit < math.inf:
+        raise ConfigError(f"the time limit must be positive and finite, not {time_limit}")
     begin = time.perf_counter()
     policy = NetworkPolicy(network, task)
     parts: list[Simulation] = []
     done = 0
     status: EvaluationStatus = "finished"
-    while done < runs:
-        elapsed = time.perf_counter() - begin
-        if elapsed >= time_limit:
+    while done < runs and status == "finished":
+        left = time_limit - (time.perf_counter() - begin)
+        if left <= 0:
             status = "time"
-            break
-        if peak_memory() >= memory_limit:
+        elif _native.resident_memory() >= memory_limit:
             status = "memory"
-            break
-        # The first runs tell how many more there is time for.
-        left = runs - done
-        count = min(left, threads) if done == 0 else min(left, max(1, int((time_limit - elapsed) / elapsed * done / 2)))
-        parts.append(simulate(policy, episodes=count, max_steps=max_steps, seed=seed, threads=threads, first=done))
-        done += count
-        progress(done)
+        else:
+            # Memory is looked at between these parts.
+            count = min(runs - done, max(1, done), threads if done == 0 else runs)
+            part = simulate(
+                policy, episodes=count, max_steps=max_steps, seed=seed, threads=threads, first=done, seconds=left
+            )
+            parts.append(part)
+            done += count
+            progress(done)
+            if part.count("stopped"):
+                status = "time"
     statistics = policy.native.statistics()
     features, in_network = statistics["feature_seconds"], statistics["network_seconds"]
     in_episodes = sum(part.seconds for part in parts)
@@ -123,19 +129,15 @@ def evaluate(
         "simulation": max(0.0, in_episodes * threads - features - in_network),
         "total": time.perf_counter() - begin,
     }
+    endings = np.concatenate([np.zeros(0, np.int8), *(part.endings for part in parts)])
+    whole = endings != ENDINGS.index("stopped")
     finished = Simulation(
         policy.name,
         seed,
         max_steps,
-        np.concatenate([np.zeros(0, np.int64), *(part.steps for part in parts)]),
-        np.concatenate([np.zeros(0, np.float64), *(part.costs for part in parts)]),
-        np.concatenate([np.zeros(0, np.int8), *(part.endings for part in parts)]),
+        np.concatenate([np.zeros(0, np.int64), *(part.steps for part in parts)])[whole],
+        np.concatenate([np.zeros(0, np.float64), *(part.costs for part in parts)])[whole],
+        endings[whole],
         in_episodes,
     )
     return Evaluation(task, runs, finished, status, seconds)
-
-
-def peak_memory() -> int:
-    """The largest resident set of the process so far, in bytes."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024

@@ -17,8 +17,8 @@ from asnets.evaluation.statistics import confidence_interval_95
 from asnets.grounding import GroundTask
 from asnets.planning import Solver
 
-Ending = Literal["goal", "dead_end", "step_limit"]
-ENDINGS: tuple[Ending, ...] = ("goal", "dead_end", "step_limit")
+Ending = Literal["goal", "dead_end", "step_limit", "stopped"]
+ENDINGS: tuple[Ending, ...] = ("goal", "dead_end", "step_limit", "stopped")
 MAX_SEED = 2**64 - 1
 _MAX_STEPS = 2**62  # The compiled core takes no larger limits; no run gets so far.
 
@@ -52,7 +52,8 @@ class EpisodeRecord:
         episode: Its number; with the seed, it names the random stream that the run used.
         steps: Actions taken.
         cost: Their total cost.
-        ending: How it ended. A dead end is a state that is no goal and has no applicable action.
+        ending: How it ended. A dead end is a state that is no goal and has no applicable action; "stopped" is the end
+            of a run that was cut off by a time limit.
     """
 
     seed: int
@@ -140,6 +141,7 @@ def simulate(
     seed: int = 0,
     threads: int | None = None,
     first: int = 0,
+    seconds: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Simulation:
     """Runs episodes from the initial state until goal, dead end or step limit.
@@ -153,6 +155,7 @@ def simulate(
         seed: Seed of all random choices.
         threads: How many to use; None for as many as there are cores.
         first: Number of the first episode; with the seed, the number names the random stream.
+        seconds: Episodes that have not ended by then are stopped; None for no limit.
         progress: Called with (episodes done, steps done) now and then.
     """
     _check(max_steps, seed)
@@ -163,13 +166,14 @@ def simulate(
     workers = threads or _num_cores()
     limit = min(max_steps, _MAX_STEPS)
     parts: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int8]]] = []
-    done, total_steps, seconds, chunk = 0, 0, 0.0, _FIRST_CHUNK
+    done, total_steps, spent, chunk = 0, 0, 0.0, _FIRST_CHUNK
     while done < episodes:
         count = min(chunk, episodes - done)
         start = time.perf_counter()
-        parts.append(_native.run_episodes(policy.native, seed, first + done, count, limit, min(workers, count)))
+        left = 0.0 if seconds is None else max(1e-9, seconds - spent)
+        parts.append(_native.run_episodes(policy.native, seed, first + done, count, limit, min(workers, count), left))
         elapsed = time.perf_counter() - start
-        seconds += elapsed
+        spent += elapsed
         done += count
         total_steps += int(parts[-1][0].sum())
         if progress is not None:
@@ -177,7 +181,7 @@ def simulate(
         if elapsed < _CHUNK_SECONDS:
             chunk *= 2
     steps, costs, endings = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return Simulation(policy.name, seed, max_steps, steps, costs, endings, seconds)
+    return Simulation(policy.name, seed, max_steps, steps, costs, endings, spent)
 
 
 def execute(solver: Solver, *, runs: int = 30, max_steps: int = 1000, seed: int = 0) -> Simulation:

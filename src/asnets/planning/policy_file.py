@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from asnets import _native
 from asnets.errors import ConfigError, FileError
 from asnets.files import read_bytes, write_atomically
 from asnets.grounding import GroundTask
+from asnets.grounding.task import Lists
 from asnets.planning.solvers import Solver
 
 FORMAT = "asnets-policy-1"
@@ -148,16 +149,20 @@ def load_policy(path: Path, task: GroundTask) -> SavedPolicy:
 
 
 def fingerprint(task: GroundTask) -> str:
-    """A hash of everything that a policy of the task depends on: names of propositions and actions, costs, goal."""
+    """A hash of the whole task: names of atoms and actions, initial state, goal, conditions, effects and costs."""
     digest = hashlib.sha256()
-    for part in (
-        [task.atom_name(atom) for atom in range(task.num_propositions)],
+    for names in (
+        [task.atom_name(atom) for atom in range(task.num_atoms)],
         [task.action_name(action) for action in range(task.num_actions)],
-        [task.atom_name(int(atom)) for atom in np.flatnonzero(task.in_goal)],
     ):
-        digest.update("\n".join(part).encode() + b"\0")
-    digest.update(task.costs.tobytes())
-    digest.update(np.flatnonzero(task.initially_true).astype(np.int64).tobytes())
+        digest.update("\n".join(names).encode() + b"\0")
+    for field in fields(task):
+        value = getattr(task, field.name)
+        arrays = (value.offsets, value.values) if isinstance(value, Lists) else (value,)
+        for array in arrays:
+            if isinstance(array, np.ndarray | int):
+                data = np.ascontiguousarray(array)
+                digest.update(f"{field.name} {data.dtype} {data.shape}\n".encode() + data.tobytes())
     return digest.hexdigest()
 
 

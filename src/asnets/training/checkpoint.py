@@ -77,11 +77,17 @@ def load_checkpoint(path: Path, trainer: Trainer) -> None:
         raise ModelFileError(f"{path}: not a checkpoint, or cut off or damaged") from None
     if header.get("version") != VERSION:
         raise ModelFileError(f"{path}: the checkpoint has version {header.get('version')!r}; expected {VERSION}")
-    for key, value in _identity(trainer).items():
-        if header.get(key) != value:
-            raise ModelFileError(
-                f"{path}: the checkpoint is of another training: its {key} is {header.get(key)}, not {value}"
-            )
+    here = _identity(trainer)
+    for key, value in here.items():
+        there = header.get(key)
+        if there == value:
+            continue
+        if isinstance(value, dict) and isinstance(there, dict):
+            key = next(name for name in value if there.get(name) != value[name])
+            value, there = value[key], there.get(key)
+        if key == "problems":
+            raise ModelFileError(f"{path}: the checkpoint is of another training: the problems differ")
+        raise ModelFileError(f"{path}: the checkpoint is of another training: {key} is {there} there, {value} here")
     try:
         _restore(trainer, header, tensors)
     except (KeyError, ValueError, TypeError, RuntimeError) as error:

@@ -14,6 +14,8 @@ from asnets.errors import ConfigError
 from asnets.network import NetworkConfig
 from asnets.planning import HEURISTICS, PLANNERS
 
+_MOST = 1e9
+
 Reduction = Literal["sum", "mean"]
 
 
@@ -73,8 +75,12 @@ class TrainingConfig:
                 raise ConfigError(f"{_words(field.name)} must be a whole number of at least 1, not {value!r}")
             if field.type == "float":
                 number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-                if not (number and (value > 0 or (value == 0 and field.name in ("l2", "label_tolerance")))):
-                    raise ConfigError(f"{_words(field.name)} must be a positive number, not {value!r}")
+                may_be_zero = field.name in ("l2", "label_tolerance")
+                if not (number and (0 < value <= _MOST or (value == 0 and may_be_zero))):
+                    least = "of at least 0" if may_be_zero else "above 0"
+                    raise ConfigError(
+                        f"{_words(field.name)} must be a number {least} and up to {_MOST:g}, not {value!r}"
+                    )
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

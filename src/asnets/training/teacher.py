@@ -5,7 +5,7 @@ It keeps its table over all questions, so that most of them cost a look-up.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,14 +60,17 @@ class Teacher:
         solution = self._solver.solve(limits=self._limits)
         return solution.value if solution.status == "converged" else None
 
-    def teach(self, trajectory: Sequence[Ints]) -> list[Lesson]:
+    def teach(self, trajectory: Sequence[Ints], should_stop: Callable[[], bool] = lambda: False) -> list[Lesson]:
         """Lessons of the states of a trajectory, and of those of the teacher's policy from each of them.
 
         States that it has taught before are left out, and so are those that teach nothing: goals, states with one
-        applicable action, and states from which giving up is best.
+        applicable action, and states from which giving up is best. Where `should_stop` says so, the rest of the
+        trajectory is not taught.
         """
         lessons = []
         for propositions in trajectory:
+            if should_stop():
+                break
             for state in self._new_states(propositions):
                 if self._solver.is_dead_end(state):
                     continue

@@ -7,6 +7,8 @@ training problems. The best weights are kept.
 
 from __future__ import annotations
 
+import math
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,8 +20,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from asnets.errors import ConfigError
+from asnets.errors import ConfigError, TrainingError
 from asnets.evaluation import simulate, trace
+from asnets.evaluation.rollouts import MAX_SEED
 from asnets.grounding import GroundTask
 from asnets.network import DomainSignature, build_structure
 from asnets.network.batch import DisjointUnion
@@ -114,8 +117,13 @@ class Trainer:
         Raises:
             ConfigError: If there is no problem to train on, or they are of several domains.
         """
+        begin = time.perf_counter()
         if not tasks:
             raise ConfigError("there are no training problems")
+        if not 0 <= seed <= MAX_SEED:
+            raise ConfigError(f"the seed must be between 0 and 2^64 - 1, not {seed}")
+        if threads < 1:
+            raise ConfigError(f"the number of threads must be at least 1, not {threads}")
         signature = DomainSignature.of(tasks[0])
         for task in tasks[1:]:
             differences = signature.differences(DomainSignature.of(task))
@@ -141,14 +149,20 @@ class Trainer:
         self.optimiser = torch.optim.Adam(self.network.parameters(), lr=preset.training.learning_rate)
         self.sampling = np.random.Generator(np.random.Philox(_derived_seed(seed, 1)))
         self.dropout = torch.Generator().manual_seed(_derived_seed(seed, 2) >> 1)
+        self._set_up_seconds = time.perf_counter() - begin
 
     def run_epoch(self) -> EpochRecord:
         """One epoch of Algorithm 1, and the judgement."""
-        begin = time.perf_counter()
+        before = self.progress.elapsed if self.progress.history else self._set_up_seconds
+        begin = time.perf_counter() - before
         seconds: dict[str, float] = {}
-        self._explore(seconds)
+
+        def is_late() -> bool:
+            return time.perf_counter() - begin >= self.preset.training.time_limit
+
+        self._explore(seconds, is_late)
         with _one_torch_thread():
-            loss = self._learn(seconds, begin)
+            loss = self._learn(seconds, is_late)
         goals, cost = self._judge(seconds)
         history = self.progress.history
         record = EpochRecord(
@@ -160,7 +174,7 @@ class Trainer:
             memory=len(self.memory),
             skipped=sum(teacher.skipped for teacher in self.teachers),
             seconds=seconds,
-            elapsed=self.progress.elapsed + time.perf_counter() - begin,
+            elapsed=time.perf_counter() - begin,
             best=False,
         )
         best = self.progress.best
@@ -234,10 +248,14 @@ class Trainer:
                 + "; ".join(f"{each.problem} is left out because {each.reason}" for each in self.left_out)
             )
 
-    def _explore(self, seconds: dict[str, float]) -> None:
+    def _explore(self, seconds: dict[str, float], is_late: Callable[[], bool]) -> None:
         config = self.preset.training
         rounds = -(-config.explore_rounds // len(self.tasks))
         first = len(self.progress.history) * rounds
+        interrupted = threading.Event()
+
+        def should_stop() -> bool:
+            return interrupted.is_set() or is_late()
 
         def explore(problem: int) -> tuple[list[Lesson], float, float]:
             begin = time.perf_counter()
@@ -250,18 +268,30 @@ class Trainer:
             ]
             explored = time.perf_counter()
             teacher = self.teachers[problem]
-            lessons = [lesson for states in trajectories for lesson in teacher.teach(states)]
+            lessons = [lesson for states in trajectories for lesson in teacher.teach(states, should_stop)]
             return lessons, explored - begin, time.perf_counter() - explored
 
-        with ThreadPoolExecutor(self._threads) as pool:
-            results = list(pool.map(explore, range(len(self.tasks))))
+        if self._threads == 1:
+            results = [explore(problem) for problem in range(len(self.tasks))]
+        else:
+            with ThreadPoolExecutor(self._threads) as pool:
+                try:
+                    results = list(pool.map(explore, range(len(self.tasks))))
+                except KeyboardInterrupt:
+                    interrupted.set()  # Threads do not see signals.
+                    pool.shutdown(cancel_futures=True)
+                    raise
         for problem, (lessons, _, _) in enumerate(results):
             self.memory.problems[problem].add(lessons)
         seconds["explore"] = sum(explored for _, explored, _ in results)
         seconds["teacher"] = sum(taught for _, _, taught in results)
 
-    def _learn(self, seconds: dict[str, float], epoch_begin: float) -> float:
-        """Takes the steps of an epoch; returns the mean loss of a state."""
+    def _learn(self, seconds: dict[str, float], is_late: Callable[[], bool]) -> float:
+        """Takes the steps of an epoch; returns the mean loss of a state.
+
+        Raises:
+            TrainingError: If the loss is no longer a number.
+        """
         config = self.preset.training
         begin = time.perf_counter()
         total, steps = 0.0, 0
@@ -275,8 +305,13 @@ class Trainer:
             objective.backward()  # type: ignore[no-untyped-call]
             self.optimiser.step()
             total += loss.item() / config.batch_size
+            if not math.isfinite(total):
+                raise TrainingError(
+                    f"the loss is no longer a number in epoch {len(self.progress.history) + 1}; "
+                    "a smaller learning rate or ℓ2 coefficient may help"
+                )
             steps += 1
-            if self.progress.elapsed + time.perf_counter() - epoch_begin >= config.time_limit:
+            if is_late():
                 break
         seconds["learn"] = time.perf_counter() - begin
         return total / max(1, steps)
