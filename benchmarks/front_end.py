@@ -11,11 +11,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from asnets.domains import domain_text, generate
 from asnets.ppddl import write_problem
+from benchmarks import wide_console
 
 HERE = Path(__file__).resolve().parent
 OURS = [sys.executable, "-m", "benchmarks.our_side"]
@@ -29,7 +29,7 @@ SCALING = [10, 20, 50, 100]
 
 def run() -> None:
     """Prints the tables."""
-    console = Console(highlight=False)
+    console = wide_console()
     if importlib.util.find_spec("plado") is None:
         console.print("plado is not installed: only our side is measured (pip install 'asnets[peers]')")
         peer = None

@@ -36,7 +36,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from rich.console import Console
 from rich.table import Table
 
 from asnets import _native
@@ -44,6 +43,7 @@ from asnets.domains import domain_text, generate
 from asnets.grounding import GroundTask, ground
 from asnets.planning import make_heuristic
 from asnets.ppddl import load_task, write_problem
+from benchmarks import wide_console
 from tests.oracles import fast_downward
 
 HERE = Path(__file__).resolve().parent
@@ -68,7 +68,7 @@ class Files:
 
 def run() -> None:
     """Prints the table."""
-    console = Console(highlight=False)
+    console = wide_console()
     if missing := fast_downward.why_missing():
         console.print(f"{missing}: its columns stay empty (pip install 'asnets[peers]')")
     if not _has_pyperplan():

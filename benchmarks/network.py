@@ -15,7 +15,6 @@ from unittest import mock
 
 import numpy as np
 import torch
-from rich.console import Console
 from rich.table import Table
 
 from asnets import _native
@@ -27,6 +26,7 @@ from asnets.network.batch import Batch, DisjointUnion, StateInputs, make_batch
 from asnets.network.network import ASNet
 from asnets.planning.heuristics import find_landmarks
 from asnets.ppddl import parse_text
+from benchmarks import wide_console
 from tests.oracles import torch_kernels
 
 BATCHES = [("prob-blocksworld", (9, 8)), ("triangle-tireworld", (3, 2)), ("prob-blocksworld", (5, 6, 7, 8, 9))]
@@ -105,7 +105,7 @@ def main() -> None:
         name = f"{family} {', '.join(map(str, sizes))}"
         table.add_row(name, str(rows), *(f"{value:.2f}" for value in medians), f"{medians[4] / medians[2]:.1f}")
     torch.set_num_threads(threads)
-    Console().print(table)
+    wide_console().print(table)
 
 
 if __name__ == "__main__":

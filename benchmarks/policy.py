@@ -21,7 +21,6 @@ from random import Random
 
 import numpy as np
 import torch
-from rich.console import Console
 from rich.table import Table
 
 from asnets import _native
@@ -34,6 +33,7 @@ from asnets.network.native_policy import NetworkPolicy
 from asnets.network.network import ASNet
 from asnets.planning.heuristics import find_landmarks
 from asnets.ppddl import parse_text
+from benchmarks import wide_console
 
 PROBLEMS = [
     ("triangle-tireworld", 10),
@@ -164,7 +164,7 @@ def main() -> None:
                 f"{1e3 * result.landmarks:.2f}",
                 f"{result.megabytes:.0f}",
             )
-    console = Console()
+    console = wide_console()
     console.print(table)
     small, large = (results["triangle-tireworld", size, False] for size in (10, 100))
     ratios = f"{large.incremental / small.incremental:.2f}, again {large.again / small.again:.2f}"
