@@ -33,10 +33,9 @@ def main() -> None:
     def problem(size: int) -> Path:
         return FOLDER / f"triangle-tire-{size}.pddl"
 
-    console.print(
-        "A car moves from corner to corner of a triangle. Half of all moves give a flat tire, and spare tires lie"
-    )
-    console.print("only along the outer edge: the shortest way is the deadliest.\n")
+    console.print("A car moves from corner to corner of a triangle. Half of all moves give a flat")
+    console.print("tire, and spare tires lie only along the outer edge: the shortest way is the")
+    console.print("deadliest.\n")
     console.print(f"Training on sizes {', '.join(map(str, TRAINING))}, taught by LRTDP with LM-cut …")
     with live_figures("the teacher solves the training problems") as show:
 
@@ -76,7 +75,7 @@ def main() -> None:
         )
     console.print(table)
     console.print("\nstates: of an optimal policy, about. LRTDP: optimal cost and time, with LM-cut.")
-    console.print("paper: mean cost of the paper's ASNet, which reached the goal in all of its 30 runs.")
+    console.print("paper: mean cost of the paper's ASNet, which reached the goal in all of 30 runs.")
     console.print(f"\nNext: asnets run {FOLDER}/tires.asnet {FOLDER}/domain.pddl {problem(6)}")
 
 
