@@ -1,12 +1,20 @@
-"""Writing files so that no half-written one is ever seen."""
+"""Writing files so that no half-written one is ever seen, and arrays with a header as the contents of a file."""
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import safetensors.numpy
 
 from asnets.errors import FileError
+
+Arrays = dict[str, npt.NDArray[Any]]
 
 
 def read_bytes(path: Path) -> bytes:
@@ -43,3 +51,23 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         if isinstance(error, OSError):
             raise FileError(f"{path}: cannot write the file: {error.strerror or error}") from None
         raise
+
+
+def join_tensors(tensors: Arrays, metadata: dict[str, str]) -> bytes:
+    """Arrays and words about them in the safetensors format."""
+    return safetensors.numpy.save({name: np.ascontiguousarray(array) for name, array in tensors.items()}, metadata)
+
+
+def split_tensors(data: bytes) -> tuple[Arrays, dict[str, str]]:
+    """The arrays and the words about them.
+
+    Raises:
+        ValueError: If the data is not in the safetensors format, or cut off or damaged.
+    """
+    try:
+        tensors = safetensors.numpy.load(data)
+        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    except Exception:
+        # The library raises errors of several kinds for odd files; all mean the same here.
+        raise ValueError("not in the safetensors format, or cut off or damaged") from None
+    return tensors, header.get("__metadata__", {})

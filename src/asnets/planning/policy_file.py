@@ -16,13 +16,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from safetensors import SafetensorError
-from safetensors.numpy import load as load_tensors
-from safetensors.numpy import save as save_tensors
 
 from asnets import _native
 from asnets.errors import ConfigError, FileError
-from asnets.files import read_bytes, write_atomically
+from asnets.files import join_tensors, read_bytes, split_tensors, write_atomically
 from asnets.grounding import GroundTask
 from asnets.grounding.task import Lists
 from asnets.planning.solvers import Solver
@@ -113,7 +110,7 @@ def save_policy(path: Path, policy: SavedPolicy) -> None:
     """
     metadata = {"format": FORMAT, "origin": json.dumps(asdict(policy.origin))}
     tensors: dict[str, npt.NDArray[Any]] = {"states": policy.states, "actions": policy.actions, "values": policy.values}
-    write_atomically(path, save_tensors(tensors, metadata))
+    write_atomically(path, join_tensors(tensors, metadata))
 
 
 def load_policy(path: Path, task: GroundTask) -> SavedPolicy:
@@ -124,13 +121,12 @@ def load_policy(path: Path, task: GroundTask) -> SavedPolicy:
     """
     data = read_bytes(path)
     try:
-        tensors = load_tensors(data)
-        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+        tensors, header = split_tensors(data)
         if header["format"] != FORMAT:
             raise FileError(f"{path}: the format is {header['format']!r}; expected {FORMAT!r}")
         origin = PolicyOrigin(**json.loads(header["origin"]))
         states, actions, values = (tensors[name] for name in ("states", "actions", "values"))
-    except (SafetensorError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         raise FileError(f"{path}: not a policy file, or damaged") from None
     if origin.fingerprint != fingerprint(task):
         raise FileError(
