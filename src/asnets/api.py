@@ -24,7 +24,7 @@ from asnets.evaluation import trace
 from asnets.evaluation.evaluate import Evaluation, evaluate
 from asnets.evaluation.rollouts import EpisodeRecord
 from asnets.grounding import DEFAULT_LIMITS, GroundTask, Limits, ground
-from asnets.network.model_file import Model, check_fits, load_model, save_model
+from asnets.network.model_file import Model, load_model, save_model
 from asnets.network.native_policy import NetworkPolicy
 from asnets.network.network import ASNet
 from asnets.ppddl import load_task
@@ -101,12 +101,10 @@ class Policy:
 
     def probabilities(self, task: GroundTask, state: State | None = None) -> dict[str, float]:
         """The probability of each applicable action in a state, the initial one by default; the likeliest first."""
-        check_fits(self.network, task)
         return _named(task, NetworkPolicy(self.network, task), _state(task, state))
 
     def run(self, task: GroundTask, *, seed: int = 0, max_steps: int = 300) -> Run:
         """One run of the greedy policy: the first of those that `evaluate` makes with the same seed."""
-        check_fits(self.network, task)
         policy = NetworkPolicy(self.network, task)
         found = trace(policy, seed=seed, max_steps=max_steps)
         steps = []
@@ -138,7 +136,6 @@ class Policy:
         progress: Callable[[int], None] = lambda done: None,
     ) -> Evaluation:
         """Many runs of the greedy policy; see `asnets.evaluation.evaluate.evaluate`."""
-        check_fits(self.network, task)
         return evaluate(
             self.network,
             task,

@@ -9,11 +9,10 @@ import numpy.typing as npt
 import torch
 
 from asnets import _native
-from asnets.errors import ConfigError
 from asnets.grounding import GroundTask
 from asnets.grounding.task import Floats, Ints
+from asnets.network.model_file import check_fits
 from asnets.network.network import ASNet
-from asnets.network.signature import DomainSignature
 from asnets.network.structure import Structure, build_structure
 
 Singles = npt.NDArray[np.float32]
@@ -55,10 +54,9 @@ class NetworkPolicy:
                 remembered as long as the task.
 
         Raises:
-            ConfigError: If the network belongs to another domain.
+            ConfigError: If the network belongs to another domain; the message names what differs.
         """
-        if network.signature != DomainSignature.of(task):
-            raise ConfigError(f"the network is of another domain than the task {task.problem!r}")
+        check_fits(network, task)
         self.name = name
         self._signature = network.signature
         self._config = network.config
