@@ -197,14 +197,14 @@ def page(results: list[dict[str, Any]], by_name: dict[str, Setting]) -> str:
         "1,000 more runs each for the cost), CosaNostra 6, 8, 10, 15, 20, Prob. Blocksworld n10, n15, n20 (s1 to s3).",
         "Rows with options are variations of the preset (`--options`), which chose it: see docs/deviations.md.",
         "",
-        "| setting | preset | seed | seconds | CPU | epochs | states | goals of 30 on the test problems |",
-        "|---|---|---|---|---|---|---|---|",
+        "| setting | preset | seed | seconds | CPU | epochs | states | loss | goals of 30 on the test problems |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for result in results:
         options = "".join(f" {key}={value}" for key, value in result["options"].items())
         lines.append(
             f"| {result['setting']} | {result['preset']}{options} | {result['seed']} | {result['seconds']:.0f} | "
-            f"{result['cpu']:.0f} | {result['epochs']} | {result['memory']:,} | "
+            f"{result['cpu']:.0f} | {result['epochs']} | {result['memory']:,} | {result['loss']:.4f} | "
             f"{verdict(by_name[result['setting']], result)} |"
         )
     return "\n".join(lines) + "\n"
