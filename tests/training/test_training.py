@@ -8,6 +8,7 @@ import json
 import math
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -298,7 +299,7 @@ def test_the_model_file_tells_how_it_was_made(tmp_path: Path) -> None:
     assert model.training == json.loads(json.dumps(trainer.result()))
     assert model.training["seed"] == 3
     assert [each["problem"] for each in model.training["problems"]] == ["triangle-tire-1", "triangle-tire-2"]
-    assert TrainingConfig.from_dict(model.training["config"]) == QUICK.training
+    assert TrainingConfig(**model.training["config"]) == QUICK.training
     for name, weight in model.network.weights().items():
         assert np.array_equal(weight.detach().numpy(), trainer.best_weights[name].numpy())
 
@@ -319,9 +320,9 @@ def test_the_model_file_tells_how_it_was_made(tmp_path: Path) -> None:
         ({"reduction": "max"}, "the reduction must be sum or mean, not 'max'"),
     ],
 )
-def test_refused_options(values: dict[str, object], message: str) -> None:
+def test_refused_options(values: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        TrainingConfig.from_dict(values)
+        TrainingConfig(**values)
 
 
 def test_the_papers_preset() -> None:

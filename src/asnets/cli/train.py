@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_format
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -110,54 +109,37 @@ def train(
         max_epochs=max_epochs,
         time_limit=time_limit,
     )
-    require(bool(output.name) and not output.is_dir(), f"{output} is a folder; -o names the model file")
     tasks = [load(domain, problem, costs, max_actions).task for problem in problems]
 
     # Imported here, since it takes longer than finding mistakes in the options.
-    from asnets.files import write_atomically
-    from asnets.network.model_file import save_model
-    from asnets.training.checkpoint import load_checkpoint, save_checkpoint
     from asnets.training.figures import TensorBoard
+    from asnets.training.session import Session, SessionFiles
     from asnets.training.trainer import Trainer
 
-    checkpoint, log = output.with_name(output.name + ".checkpoint"), output.with_name(output.name + ".jsonl")
-    require(resume or not checkpoint.exists(), f"{checkpoint} is there; give --resume to go on, or delete it")
+    files = SessionFiles(output, resume=resume)
     board = TensorBoard(tensorboard) if tensorboard is not None else None
     with live_figures("the teacher solves the training problems") as show:
         trainer = Trainer(tasks, chosen, seed=seed, threads=threads)
         for each in trainer.left_out:
             print(f"warning: {each.problem} is left out: {each.reason}", file=sys.stderr)
-        if resume:
-            load_checkpoint(checkpoint, trainer)
-        save_checkpoint(checkpoint, trainer)  # Also shows at once whether the folder can be written to.
-        reason = None
+        session = Session(trainer, files, resume=resume)
 
-        def write_log() -> None:
-            lines = (json_format.dumps(each.to_dict(), allow_nan=False) + "\n" for each in trainer.progress.history)
-            write_atomically(log, "".join(lines))
+        def report(record: EpochRecord) -> None:
+            if board is not None:
+                board.add(record)
+            show(_figures(trainer, record))
 
-        write_log()
-        saved = len(trainer.progress.history)
         try:
-            while (reason := trainer.why_stop()) is None:
-                record = trainer.run_epoch()
-                save_checkpoint(checkpoint, trainer)
-                saved = len(trainer.progress.history)
-                write_log()
-                if board is not None:
-                    board.add(record)
-                show(_figures(trainer, record))
+            reason = session.run(report)
         except KeyboardInterrupt:
             print(
-                f"stopped after {saved} epochs, kept in {checkpoint}; the same command with --resume goes on",
+                f"stopped after {session.saved_epochs} epochs, kept in {files.checkpoint}; "
+                "the same command with --resume goes on",
                 file=sys.stderr,
             )
             raise
-    result = trainer.result() | {"ended": reason}
-    save_model(output, trainer.best_network(), result)
-    checkpoint.unlink(missing_ok=True)
     if json:
-        print_json({"model": str(output)} | result)
+        print_json({"model": str(output)} | trainer.result() | {"ended": reason})
     else:
         _show(trainer, output, reason)
 
@@ -174,7 +156,7 @@ def _figures(trainer: Trainer, record: EpochRecord) -> str:
     )
 
 
-def _show(trainer: Trainer, output: Path, reason: str | None) -> None:
+def _show(trainer: Trainer, output: Path, reason: str) -> None:
     best = trainer.progress.best
     print(f"{output}: {len(trainer.progress.history)} epochs in {trainer.progress.elapsed:.1f} s; ended by {reason}")
     if best is None:

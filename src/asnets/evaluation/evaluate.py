@@ -111,7 +111,7 @@ def evaluate(
             status = "memory"
         else:
             # Memory is looked at between these parts.
-            count = min(runs - done, max(1, done), threads if done == 0 else runs)
+            count = min(runs - done, max(threads, done))
             part = simulate(
                 policy, episodes=count, max_steps=max_steps, seed=seed, threads=threads, first=done, seconds=left
             )

@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import safetensors.numpy
 import torch
 
 from asnets.errors import ModelFileError
-from asnets.files import read_bytes, write_atomically
+from asnets.files import join_tensors, read_bytes, split_tensors, write_atomically
 from asnets.planning.policy_file import fingerprint
 from asnets.training.trainer import EpochRecord, Progress, Trainer
 
@@ -50,12 +49,10 @@ def save_checkpoint(path: Path, trainer: Trainer) -> None:
     header = _identity(trainer) | {
         "version": VERSION,
         "history": [record.to_dict() for record in trainer.progress.history],
-        "solved_epochs": trainer.progress.solved_epochs,
         "idle_epochs": trainer.progress.idle_epochs,
         "sampling": _as_json(trainer.sampling.bit_generator.state),
     }
-    arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
-    write_atomically(path, safetensors.numpy.save(arrays, {FORMAT: json.dumps(header)}))
+    write_atomically(path, join_tensors(tensors, {FORMAT: json.dumps(header)}))
 
 
 def load_checkpoint(path: Path, trainer: Trainer) -> None:
@@ -69,11 +66,9 @@ def load_checkpoint(path: Path, trainer: Trainer) -> None:
     """
     data = read_bytes(path)
     try:
-        tensors = safetensors.numpy.load(data)
-        length = int.from_bytes(data[:8], "little")
-        header = json.loads(json.loads(data[8 : 8 + length])["__metadata__"][FORMAT])
-    except Exception:
-        # The library raises errors of several kinds for odd files; all mean the same here.
+        tensors, metadata = split_tensors(data)
+        header = json.loads(metadata[FORMAT])
+    except (ValueError, KeyError):
         raise ModelFileError(f"{path}: not a checkpoint, or cut off or damaged") from None
     if header.get("version") != VERSION:
         raise ModelFileError(f"{path}: the checkpoint has version {header.get('version')!r}; expected {VERSION}")
@@ -116,7 +111,7 @@ def _restore(trainer: Trainer, header: dict[str, Any], tensors: Arrays) -> None:
         if lessons != len(trainer.memory.problems[number]):
             raise ValueError("the teacher does not teach what it taught before")
     records = [EpochRecord(**(record | {"goals": tuple(record["goals"])})) for record in header["history"]]
-    trainer.progress = Progress(records, header["solved_epochs"], header["idle_epochs"])
+    trainer.progress = Progress(records, header["idle_epochs"])
 
 
 def _identity(trainer: Trainer) -> dict[str, Any]:

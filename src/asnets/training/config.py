@@ -6,7 +6,6 @@ From [toyer2018action], "Training with exploration and supervision" and "Experim
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
@@ -84,19 +83,6 @@ class TrainingConfig:
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> TrainingConfig:
-        """The configuration of these values; those left out have their defaults.
-
-        Raises:
-            ConfigError: If a key is unknown or a value cannot be used.
-        """
-        known = [field.name for field in fields(cls)]
-        unknown = [key for key in values if key not in known]
-        if unknown:
-            raise ConfigError(f"unknown training option {unknown[0]!r}; known are {', '.join(known)}")
-        return cls(**values)
 
 
 @dataclass(frozen=True)

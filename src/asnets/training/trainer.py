@@ -13,7 +13,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -76,8 +77,12 @@ class Progress:
     """Where training stands; all of it goes into checkpoints."""
 
     history: list[EpochRecord] = field(default_factory=list)
-    solved_epochs: int = 0
     idle_epochs: int = 0
+
+    @property
+    def solved_epochs(self) -> int:
+        """How many epochs in a row, up to now, have solved all training problems."""
+        return sum(1 for _ in takewhile(lambda record: record.coverage == 1, reversed(self.history)))
 
     @property
     def best(self) -> EpochRecord | None:
@@ -180,11 +185,10 @@ class Trainer:
         best = self.progress.best
         improved = best is None or _is_better(record, best)
         if best is None or improved or (_is_as_good(record, best) and record.loss <= best.loss):
-            record = EpochRecord(**(vars(record) | {"best": True}))
+            record = replace(record, best=True)
             self.best_weights = self._copied_weights()
         history.append(record)
         self.progress.idle_epochs = 0 if improved else self.progress.idle_epochs + 1
-        self.progress.solved_epochs = self.progress.solved_epochs + 1 if record.coverage == 1 else 0
         return record
 
     def why_stop(self) -> str | None:
