@@ -1,5 +1,6 @@
 """Heuristics and planners: typed facades over the compiled core."""
 
+from asnets._native import resident_memory
 from asnets.planning.action_features import ACTION_FEATURES, ActionFeatureInfo, ActionFeatures, features_width
 from asnets.planning.heuristics import (
     HEURISTICS,
@@ -36,5 +37,6 @@ __all__ = [
     "initial_value",
     "load_policy",
     "make_heuristic",
+    "resident_memory",
     "save_policy",
 ]

@@ -1,0 +1,142 @@
+"""`asnets reproduce`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from asnets.cli.running import require
+
+if TYPE_CHECKING:
+    from asnets.experiments.runner import RunProgress
+
+EXECUTORS = ("local", "ray")
+
+
+def reproduce(
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME...",
+            help="Experiments: all, triangle-tireworld, cosanostra, prob-blocksworld, prob-blocksworld-extended, "
+            "monster, or a TOML file of your own (see docs/reproduce.md).",
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", help="Folder of the results and the report.")
+    ] = Path("results"),
+    scale: Annotated[
+        str,
+        typer.Option(
+            "--scale",
+            metavar="smoke|quick|paper",
+            help="smoke: a minute, to see that all works; quick: all experiments in about two hours on two cores; "
+            "paper: the paper's sizes, seeds and cut-offs.",
+        ),
+    ] = "quick",
+    executor: Annotated[
+        str,
+        typer.Option(
+            "--executor", metavar="|".join(EXECUTORS), help="Processes of this machine, or an existing Ray cluster."
+        ),
+    ] = "local",
+    address: Annotated[
+        str | None, typer.Option("--address", metavar="HOST:PORT", help="Of the Ray cluster; found out if left out.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Cells at a time; as many as there are cores if left out.")
+    ] = None,
+    systems: Annotated[
+        list[str] | None, typer.Option("--system", metavar="NAME", help="Only this system; may be given several times.")
+    ] = None,
+    problems: Annotated[
+        list[str] | None,
+        typer.Option("--problem", metavar="NAME", help="Only this test problem; may be given several times."),
+    ] = None,
+    no_report: Annotated[bool, typer.Option("--no-report", help="Only run; write no report.")] = False,
+) -> None:
+    """Run experiments of the paper, or your own, and write a report.
+
+    Results go to DIR/results.sqlite cell by cell. A run that was stopped goes on with the same command: only what is
+    missing is run. The report is DIR/report.html, with the same as Markdown, CSV, SVG and PNG beside it.
+    """
+    require(executor in EXECUTORS, f"unknown executor {executor!r}; expected one of {', '.join(EXECUTORS)}")
+    require(address is None or executor == "ray", "--address is for --executor ray")
+    from asnets.experiments.definition import load_experiment, shipped_experiments
+    from asnets.experiments.executors import Executor, LocalExecutor
+    from asnets.experiments.runner import Selection, run_experiments
+    from asnets.experiments.store import Store
+
+    chosen = dict.fromkeys(each for name in names for each in (shipped_experiments() if name == "all" else (name,)))
+    experiments = [load_experiment(name, scale) for name in chosen]
+    selection = Selection(tuple(systems or ()), tuple(problems or ()))
+    selection.check(experiments)
+    require(not output.exists() or output.is_dir(), f"{output} is not a folder")
+    with Store(output, create=True) as store:
+        store.check_scale(scale)
+        runner: Executor
+        if executor == "ray":
+            from asnets.experiments.ray_executor import RayExecutor
+
+            runner = RayExecutor(address, jobs)
+        else:
+            runner = LocalExecutor(jobs or len(os.sched_getaffinity(0)))
+        last: RunProgress | None = None
+        try:
+            with _grid_progress() as show:
+
+                def report(progress: RunProgress) -> None:
+                    nonlocal last
+                    last = progress
+                    show(progress)
+
+                run_experiments(store, experiments, runner, selection=selection, progress=report)
+        except KeyboardInterrupt:
+            done = "" if last is None else f" after {last.done} of {last.total} cells"
+            print(f"stopped{done}, which are kept in {store.path}; the same command goes on", file=sys.stderr)
+            raise
+        finally:
+            runner.close()
+    if no_report:
+        print(f"results: {output / 'results.sqlite'}")
+        return
+    from asnets.experiments.report import write_report
+
+    print(f"report: {write_report(output)}")
+
+
+@contextmanager
+def _grid_progress() -> Iterator[Callable[[RunProgress], None]]:
+    """A bar with what runs now and the time left; nothing where standard error is not a terminal."""
+    console = Console(stderr=True)
+    columns = (
+        BarColumn(20),
+        MofNCompleteColumn(),
+        TextColumn("cells"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}"),
+        TextColumn("{task.fields[running]}", style="dim"),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("cells", total=None, left="", running="")
+
+        def show(progress: RunProgress) -> None:
+            left = "" if progress.left is None else f"about {_duration(progress.left)} left"
+            running = ", ".join(f"{name} {seconds:.0f} s" for name, seconds in progress.running)
+            bar.update(task, completed=progress.done, total=progress.total, left=left, running=running)
+
+        yield show
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,1 @@
+"""The paper's experiments as data, what runs them, and the report."""

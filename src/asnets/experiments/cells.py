@@ -1,0 +1,130 @@
+"""The grid of an experiment: a cell for each system, problem and seed.
+
+A cell's key is a hash of all that its result depends on: texts of problems, settings, seed and cut-offs. The same cell
+in two experiments, or in one whose file has changed elsewhere, is therefore run once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from asnets.experiments.definition import Experiment, ProblemText, System, load_scale, preset_of
+
+CellKind = Literal["train", "asnet", "planner", "strategy"]
+
+_TRAINING_GRACE = 600.0
+"""Training looks at its time limit between questions to the teacher; a cell of training is killed so much later."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One piece of work.
+
+    Attributes:
+        payload: All that a worker needs but the model, as JSON values.
+        needs: The key of the cell whose model it runs.
+    """
+
+    key: str
+    kind: CellKind
+    payload: dict[str, Any]
+    needs: str | None = None
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a cell stands in an experiment.
+
+    Attributes:
+        problem: The problem's name; empty for training.
+    """
+
+    experiment: str
+    system: str
+    problem: str
+    size: int
+    seed: int
+    key: str
+
+
+def grid(experiment: Experiment) -> list[tuple[Place, Cell]]:
+    """All cells of an experiment: trainings, then the test problems by size."""
+    trainings = {each.name: _training(experiment, each) for each in experiment.systems if each.kind == "asnet"}
+    found = [(Place(experiment.name, name, "", 0, 0, cell.key), cell) for name, cell in trainings.items()]
+    for problem in sorted(experiment.test, key=lambda each: each.size):
+        for system in experiment.systems:
+            for seed, cell in _tests(experiment, system, problem, trainings):
+                found.append((Place(experiment.name, system.name, problem.name, problem.size, seed, cell.key), cell))
+    return found
+
+
+def describe(payload: dict[str, Any]) -> dict[str, Any]:
+    """A payload with the names and hashes of its problems in place of their texts."""
+    short = {key: value for key, value in payload.items() if key not in ("problem", "problems")}
+    if "problem" in payload:
+        short["problem"] = _named(payload["problem"])
+    if "problems" in payload:
+        short["problems"] = [_named(each) for each in payload["problems"]]
+    return short
+
+
+def _training(experiment: Experiment, system: System) -> Cell:
+    payload = {
+        "kind": "train",
+        "settings": system.settings,
+        "problems": [_text(each) for each in system.train],
+        "seed": 0,
+        "cut_offs": asdict(experiment.scale.asnet_cut_offs)
+        | {"time_limit": preset_of(system.settings).training.time_limit + _TRAINING_GRACE},
+    }
+    return Cell(_key(payload), "train", payload)
+
+
+def _tests(
+    experiment: Experiment, system: System, problem: ProblemText, trainings: dict[str, Cell]
+) -> Iterator[tuple[int, Cell]]:
+    scale = experiment.scale
+    if system.kind == "planner":
+        cut_offs = load_scale("paper").cut_offs if problem.size in experiment.full_sizes else scale.cut_offs
+        for seed in range(scale.seeds):
+            payload = {
+                "kind": "planner",
+                "settings": system.settings,
+                "problem": _text(problem),
+                "seed": seed,
+                "runs": scale.runs,
+                "max_steps": scale.planner_max_steps,
+                "cut_offs": asdict(cut_offs),
+            }
+            yield seed, Cell(_key(payload), "planner", payload)
+        return
+    training = trainings.get(system.name)
+    payload = {
+        "kind": system.kind,
+        "problem": _text(problem),
+        "seed": 0,
+        "runs": scale.asnet_runs,
+        "max_steps": scale.planner_max_steps if training is None else scale.max_steps,
+        "cut_offs": asdict(scale.asnet_cut_offs),
+    } | ({"settings": system.settings} if training is None else {"model": training.key})
+    yield 0, Cell(_key(payload), system.kind, payload, None if training is None else training.key)
+
+
+def _text(problem: ProblemText) -> dict[str, str]:
+    return {"name": problem.name, "domain": problem.domain, "problem": problem.problem}
+
+
+def _named(text: dict[str, str]) -> dict[str, str]:
+    return {"name": text["name"], "sha256": _hash(text["domain"] + text["problem"])}
+
+
+def _key(payload: dict[str, Any]) -> str:
+    return _hash(json.dumps(payload, sort_keys=True))[:24]
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

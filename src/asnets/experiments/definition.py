@@ -1,0 +1,376 @@
+"""Experiments as data: TOML files with training problems, test problems and systems.
+
+An experiment is either of a family that has a generator, or of a user's own files:
+
+    family = "triangle-tireworld"          domain = "domain.pddl"
+    systems = ["asnet-hadd", "lrtdp-hadd"] systems = ["asnet-hadd", "lrtdp-hadd"]
+    [train]                                [train]
+    sizes = [1, 2, 3]                      problems = ["small/*.pddl"]
+    [test]                                 [test]
+    sizes = [4, 5, 6]                      problems = [{ file = "large.pddl", size = 12 }]
+
+Systems are named after the tables of `files/systems.toml`, or of `[system.NAME]` in the experiment itself. How long and
+how often they run is the matter of a scale (`files/scales.toml`); `[scales.NAME]` in an experiment changes its problems
+and systems for a scale. docs/reproduce.md describes every key.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from asnets.domains import FAMILIES, domain_text, generate
+from asnets.errors import ConfigError, FileError
+from asnets.evaluation.blocks_strategies import STRATEGIES
+from asnets.network import NetworkConfig
+from asnets.planning import HEURISTICS, PLANNERS
+from asnets.ppddl import load_task, write_domain, write_problem
+from asnets.training.config import PRESETS, Preset, TrainingConfig
+
+SystemKind = Literal["asnet", "planner", "strategy"]
+Table = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class ProblemText:
+    """A problem with its domain, as PPDDL, so that it can be sent to another machine.
+
+    Attributes:
+        size: Orders problems; those of one size are averaged in figures.
+        paper: Its name in the paper's tables; None if it is not there.
+    """
+
+    name: str
+    size: int
+    domain: str
+    problem: str
+    paper: str | None = None
+
+
+@dataclass(frozen=True)
+class System:
+    """What is compared.
+
+    Attributes:
+        name: As in files and on the command line.
+        title: For people.
+        settings: For an ASNet `preset` and `options`; for a planner `planner`, `heuristic` and `depth`; for a strategy
+            `strategy`.
+        paper: System and variant in the paper's tables; None if it is not there.
+        train: The training problems of an ASNet.
+    """
+
+    name: str
+    kind: SystemKind
+    title: str
+    settings: dict[str, Any]
+    paper: tuple[str, str] | None = None
+    train: tuple[ProblemText, ...] = ()
+
+
+@dataclass(frozen=True)
+class CutOffs:
+    """When a cell is stopped.
+
+    Attributes:
+        time_limit: Seconds of wall time for solving a problem and running what was found.
+        memory_limit: Resident memory of the process, in bytes.
+        margin: SSiPP stops training so many seconds before the time limit.
+    """
+
+    time_limit: float
+    memory_limit: int
+    margin: float
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How long and how often systems run.
+
+    Attributes:
+        cut_offs: Of planners.
+        asnet_cut_offs: Of running an ASNet on a problem; the limit of training is one of the system's options.
+        seeds: How many seeds each planner is run with; ASNets are trained once, as in the paper.
+        runs: Runs of what a planner found, for each seed.
+        asnet_runs: Runs of an ASNet or a strategy on each problem.
+        max_steps: Step limit of a run of an ASNet.
+        planner_max_steps: Step limit of a run of a planner or a strategy.
+        skip_above_failure: Whether planners are spared the sizes above one where no run has reached the goal.
+        options: Options of training that hold for all ASNets of the scale.
+    """
+
+    name: str
+    cut_offs: CutOffs
+    asnet_cut_offs: CutOffs
+    seeds: int
+    runs: int
+    asnet_runs: int
+    max_steps: int
+    planner_max_steps: int
+    skip_above_failure: bool
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment at a scale.
+
+    Attributes:
+        full_sizes: Sizes at which planners get the cut-offs of the scale `paper`.
+    """
+
+    name: str
+    title: str
+    scale: Scale
+    systems: tuple[System, ...]
+    test: tuple[ProblemText, ...]
+    full_sizes: tuple[int, ...] = ()
+
+
+def shipped_experiments() -> tuple[str, ...]:
+    """The names of the experiments of the package, in the order of the paper."""
+    return tuple(_shipped("experiments.toml")["order"])
+
+
+def scale_names() -> tuple[str, ...]:
+    return tuple(_shipped("scales.toml"))
+
+
+def load_experiment(name: str, scale: str) -> Experiment:
+    """An experiment of the package by name, or one of a user's own by the path of its file.
+
+    Raises:
+        ConfigError: If there is no such experiment or scale, or a key or value is wrong.
+        FileError: If a file cannot be read.
+        InputError: If a domain or problem file is not accepted.
+    """
+    if name in shipped_experiments():
+        return _experiment(name, _shipped(f"{name}.toml"), scale, f"experiment {name}", Path())
+    path = Path(name)
+    if path.suffix != ".toml":
+        raise ConfigError(
+            f"unknown experiment {name!r}; expected one of {', '.join(shipped_experiments())}, or a .toml file"
+        )
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileError(f"{path}: cannot read the file: {error.strerror or error}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FileError(f"{path}: not a TOML file: {error}") from None
+    return _experiment(path.stem, table, scale, str(path), path.parent)
+
+
+def load_scale(name: str) -> Scale:
+    """A scale by name.
+
+    Raises:
+        ConfigError: If there is none of that name.
+    """
+    scales = _shipped("scales.toml")
+    if name not in scales:
+        raise ConfigError(f"unknown scale {name!r}; expected one of {', '.join(scales)}")
+    table = scales[name]
+    limits = {key: CutOffs(**table[key]) for key in ("cut_offs", "asnet_cut_offs")}
+    return Scale(name=name, **(table | limits))
+
+
+@cache
+def _shipped(name: str) -> dict[str, Any]:
+    return tomllib.loads((resources.files("asnets.experiments") / "files" / name).read_text(encoding="utf-8"))
+
+
+_KEYS = ("title", "family", "domain", "systems", "system", "train", "test", "scales")
+_SCALE_KEYS = ("systems", "train", "test", "options", "full_sizes")
+
+
+def _experiment(name: str, table: dict[str, Any], scale_name: str, where: str, folder: Path) -> Experiment:
+    scale = load_scale(scale_name)
+    _check_keys(table, _KEYS, where)
+    changes_of = _table(table, "scales", where)
+    _check_keys(changes_of, scale_names(), f"{where}: [scales]")
+    changes = _table(changes_of, scale_name, f"{where}: [scales]")
+    where_changes = f"{where}: [scales.{scale_name}]"
+    _check_keys(changes, _SCALE_KEYS, where_changes)
+    table = table | {key: changes[key] for key in ("systems", "train", "test") if key in changes}
+    options = dict(_table(changes, "options", where_changes))
+    scale = replace(scale, options=scale.options | options)
+    reader = _ProblemReader(table, where, folder)
+    own = _table(table, "system", where)
+    known = _shipped("systems.toml") | own
+    names = _strings(table, "systems", where)
+    for each in names:
+        if each not in known:
+            raise ConfigError(f"{where}: unknown system {each!r}; expected some of {', '.join(known)}")
+    if not names or len(set(names)) < len(names):
+        raise ConfigError(f"{where}: systems must name at least one system, and each once")
+    train = _required(table, "train", where) if any(known[each].get("kind") == "asnet" for each in names) else {}
+    systems = tuple(
+        _system(each, dict(known[each]), scale, reader, train, f"{where}: [system.{each}]") for each in names
+    )
+    test = reader.problems(_required(table, "test", where), f"{where}: [test]")
+    full = changes.get("full_sizes", [])
+    if not isinstance(full, list) or not all(isinstance(size, int) for size in full):
+        raise ConfigError(f"{where_changes}: full_sizes must be a list of whole numbers, not {full!r}")
+    title = table.get("title", name)
+    if not isinstance(title, str):
+        raise ConfigError(f"{where}: title must be text, not {title!r}")
+    return Experiment(name, title, scale, systems, test, tuple(full))
+
+
+_KEYS_OF_KIND: dict[str, tuple[str, ...]] = {
+    "asnet": ("kind", "title", "paper", "preset", "options", "train"),
+    "planner": ("kind", "title", "paper", "planner", "heuristic", "depth"),
+    "strategy": ("kind", "title", "paper", "strategy"),
+}
+
+
+def _system(name: str, table: dict[str, Any], scale: Scale, reader: _ProblemReader, train: Table, where: str) -> System:
+    kind = table.get("kind")
+    if not isinstance(kind, str) or kind not in get_args(SystemKind):
+        raise ConfigError(f"{where}: kind must be one of {', '.join(get_args(SystemKind))}, not {kind!r}")
+    _check_keys(table, _KEYS_OF_KIND[kind], where)
+    title = table.get("title", name)
+    paper = tuple(_strings(table, "paper", where)) if "paper" in table else None
+    if not isinstance(title, str) or (paper is not None and len(paper) != 2):
+        raise ConfigError(f"{where}: title must be text, and paper a system and a variant")
+    if kind == "asnet":
+        settings: dict[str, Any] = {
+            "preset": table.get("preset", "default"),
+            "options": dict(_table(table, "options", where)) | scale.options,
+        }
+        _check_options(settings, where)
+        problems = reader.problems(table.get("train", train), f"{where}: train")
+        return System(name, "asnet", title, settings, paper, problems)
+    if kind == "planner":
+        planner, heuristic, depth = table.get("planner"), table.get("heuristic", "lmcut"), table.get("depth")
+        if planner not in PLANNERS:
+            raise ConfigError(f"{where}: planner must be one of {', '.join(PLANNERS)}, not {planner!r}")
+        if heuristic not in HEURISTICS:
+            raise ConfigError(f"{where}: heuristic must be one of {', '.join(HEURISTICS)}, not {heuristic!r}")
+        if depth is not None and (planner != "ssipp" or not isinstance(depth, int) or depth < 1):
+            raise ConfigError(f"{where}: depth must be a whole number of at least 1, and is for ssipp alone")
+        return System(name, "planner", title, {"planner": planner, "heuristic": heuristic, "depth": depth}, paper)
+    if table.get("strategy") not in STRATEGIES:
+        raise ConfigError(f"{where}: strategy must be one of {', '.join(STRATEGIES)}, not {table.get('strategy')!r}")
+    return System(name, "strategy", title, {"strategy": table["strategy"]}, paper)
+
+
+def preset_of(settings: Table) -> Preset:
+    """The preset of an ASNet's settings, with its options."""
+    options = {key: tuple(value) if isinstance(value, list) else value for key, value in settings["options"].items()}
+    return PRESETS[settings["preset"]].changed(**options)
+
+
+def _check_options(settings: Table, where: str) -> None:
+    if settings["preset"] not in PRESETS:
+        raise ConfigError(f"{where}: preset must be one of {', '.join(PRESETS)}, not {settings['preset']!r}")
+    known = [each.name for each in (*fields(NetworkConfig), *fields(TrainingConfig))]
+    _check_keys(settings["options"], known, f"{where}: options")
+    try:
+        preset_of(settings)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
+
+
+class _ProblemReader:
+    """Makes the problems of an experiment: from the generator of its family, or from files."""
+
+    def __init__(self, table: Table, where: str, folder: Path) -> None:
+        family, domain = table.get("family"), table.get("domain")
+        if (family is None) == (domain is None):
+            raise ConfigError(f"{where}: give either family or domain")
+        if family is not None and family not in FAMILIES:
+            raise ConfigError(f"{where}: unknown family {family!r}; expected one of {', '.join(FAMILIES)}")
+        if domain is not None and not isinstance(domain, str):
+            raise ConfigError(f"{where}: domain must be the name of a file, not {domain!r}")
+        self._family: str | None = family
+        self._domain: str | None = domain
+        self._folder = folder
+
+    def problems(self, table: Table, where: str) -> tuple[ProblemText, ...]:
+        if not isinstance(table, dict):
+            raise ConfigError(f"{where}: expected a table, not {table!r}")
+        found = tuple(self._generated(table, where) if self._family is not None else self._read(table, where))
+        if not found:
+            raise ConfigError(f"{where}: there are no problems")
+        names = [each.name for each in found]
+        double = next((name for name in names if names.count(name) > 1), None)
+        if double is not None:
+            raise ConfigError(f"{where}: two problems are called {double!r}; give one of them another name")
+        return found
+
+    def _generated(self, table: Table, where: str) -> Iterable[ProblemText]:
+        assert self._family is not None
+        _check_keys(table, ("sizes", "count", "seed", "paper"), where)
+        sizes, count, seed = table.get("sizes"), table.get("count", 1), table.get("seed", 0)
+        if not isinstance(sizes, list) or not all(isinstance(size, int) for size in sizes):
+            raise ConfigError(f"{where}: sizes must be a list of whole numbers, not {sizes!r}")
+        if not isinstance(count, int) or count < 1 or not isinstance(seed, int) or seed < 0:
+            raise ConfigError(f"{where}: count must be at least 1 and seed at least 0, both whole numbers")
+        text = domain_text(self._family)
+        for size in sizes:
+            for index in range(count):
+                problem = generate(self._family, size, seed=seed, index=index)
+                paper = table["paper"].format(size=size, number=index + 1) if "paper" in table else None
+                yield ProblemText(problem.name, size, text, write_problem(problem), paper)
+
+    def _read(self, table: Table, where: str) -> Iterable[ProblemText]:
+        assert self._domain is not None
+        _check_keys(table, ("problems",), where)
+        entries = table.get("problems")
+        if not isinstance(entries, list):
+            raise ConfigError(f"{where}: problems must be a list of files, not {entries!r}")
+        position = 0
+        for entry in entries:
+            if isinstance(entry, dict):
+                _check_keys(entry, ("file", "size"), where)
+            named = {"file": entry} if isinstance(entry, str) else entry
+            if not isinstance(named, dict) or not isinstance(named.get("file"), str):
+                raise ConfigError(f"{where}: a problem is a file, or {{ file = …, size = … }}, not {entry!r}")
+            for path in self._files(named["file"], where):
+                position += 1
+                size = named.get("size", position)
+                if not isinstance(size, int):
+                    raise ConfigError(f"{where}: the size of {named['file']} must be a whole number, not {size!r}")
+                domain, problem = load_task(self._folder / self._domain, path)
+                yield ProblemText(problem.name, size, write_domain(domain), write_problem(problem))
+
+    def _files(self, pattern: str, where: str) -> list[Path]:
+        if not any(sign in pattern for sign in "*?["):
+            return [self._folder / pattern]
+        found = sorted(self._folder.glob(pattern), key=lambda path: (len(path.name), path.name))
+        if not found:
+            raise ConfigError(f"{where}: no file matches {pattern!r}")
+        return found
+
+
+def _check_keys(table: Table, known: Iterable[str], where: str) -> None:
+    known = tuple(known)
+    for key in table:
+        if key not in known:
+            raise ConfigError(f"{where}: unknown key {key!r}; expected some of {', '.join(known)}")
+
+
+def _table(table: Table, key: str, where: str) -> dict[str, Any]:
+    value = table.get(key, {})
+    if not isinstance(value, dict):
+        raise ConfigError(f"{where}: {key} must be a table, not {value!r}")
+    return value
+
+
+def _required(table: Table, key: str, where: str) -> dict[str, Any]:
+    if key not in table:
+        raise ConfigError(f"{where}: the table [{key}] is missing")
+    return _table(table, key, where)
+
+
+def _strings(table: Table, key: str, where: str) -> list[str]:
+    value = table.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise ConfigError(f"{where}: {key} must be a list of names, not {value!r}")
+    return value

@@ -1,0 +1,215 @@
+"""A cell in a process of its own, under its cut-offs.
+
+The process is forked from a server that has loaded what all cells need, so that starting one takes milliseconds. In it,
+a watchdog looks at the clock, at the memory, and at whether the program that started it still lives; what the work
+itself does not stop in time is stopped by the watchdog, with the figures so far.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import platform
+import signal
+import threading
+import time
+import traceback
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from asnets.errors import AsnetsError
+from asnets.experiments.store import CellResult
+from asnets.planning import resident_memory
+
+_GRACE = 2.0
+"""Seconds after the time limit at which the watchdog stops a cell that has not stopped by itself."""
+_POLL = 0.1
+_BACKSTOP = 60.0
+"""Seconds after the time limit at which a process is killed from outside, whatever its watchdog does."""
+
+
+@cache
+def _context() -> multiprocessing.context.ForkServerContext:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["asnets.experiments.work"])
+    return context
+
+
+class CellProcess:
+    """A running cell.
+
+    Attributes:
+        key: The cell's.
+    """
+
+    def __init__(self, key: str, payload: dict[str, Any], model: bytes | None = None) -> None:
+        self.key = key
+        self._time_limit = payload["cut_offs"]["time_limit"]
+        self._received: dict[str, Any] = {}
+        self._begin = time.perf_counter()
+        self._connection, theirs = _context().Pipe(duplex=False)
+        self._process = _context().Process(
+            target=_child, args=(json.dumps(payload), model, theirs), name=f"asnets cell {key}", daemon=True
+        )
+        self._process.start()
+        theirs.close()
+
+    @property
+    def pid(self) -> int:
+        assert self._process.pid is not None
+        return self._process.pid
+
+    @property
+    def waitables(self) -> list[Any]:
+        """What becomes ready when there is something to do for `poll`."""
+        return [self._connection, self._process.sentinel]
+
+    def poll(self) -> CellResult | None:
+        """The result, once the process has ended."""
+        self._receive()
+        seconds = time.perf_counter() - self._begin
+        is_late = seconds > self._time_limit + _BACKSTOP
+        if is_late:
+            self._process.kill()
+        elif self._process.is_alive() and "outcome" not in self._received:
+            return None
+        self._process.join()
+        self._receive()
+        self._connection.close()
+        code = self._process.exitcode or 0
+        self._process.close()
+        figures = self._received.get("figures", {})
+        if "outcome" in self._received:
+            outcome = self._received["outcome"]
+        elif is_late:
+            outcome = "time"
+        elif code == -signal.SIGKILL:
+            outcome, figures = "killed", figures | {"reason": "killed by a signal, perhaps for want of memory"}
+        else:
+            how = f"signal {-code}" if code < 0 else f"exit code {code}"
+            outcome, figures = "crashed", figures | {"reason": f"the process ended with {how}"}
+        return CellResult(
+            outcome,
+            figures,
+            seconds,
+            self._received.get("cpu", 0.0),
+            version("asnets"),
+            machine(),
+            datetime.now(UTC).isoformat(timespec="seconds"),
+            model=self._received.get("model"),
+        )
+
+    def kill(self) -> None:
+        """Ends the cell without a result."""
+        self._process.kill()
+        self._process.join()
+        self._process.close()
+        self._connection.close()
+
+    def _receive(self) -> None:
+        try:
+            while self._connection.poll():
+                self._received.update(self._connection.recv())
+        except (EOFError, OSError):
+            pass
+
+
+def run_in_process(payload: dict[str, Any], model: bytes | None = None) -> CellResult:
+    """Does a cell in a process of its own and waits for it."""
+    process = CellProcess("", payload, model)
+    try:
+        while (result := process.poll()) is None:
+            multiprocessing.connection.wait(process.waitables, timeout=1.0)
+        return result
+    except BaseException:
+        process.kill()
+        raise
+
+
+@cache
+def machine() -> dict[str, Any]:
+    """What this machine is, without its name."""
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "torch": version("torch"),
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())
+
+
+class _Messages:
+    """Sends figures to the program that started the cell, from either thread; nothing follows an outcome."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._lock = threading.Lock()
+        self._is_over = False
+
+    def keep(self, figures: dict[str, Any]) -> None:
+        self._send({"figures": figures, "cpu": time.process_time()})
+
+    def end(self, outcome: str, **values: Any) -> None:
+        self._send({"outcome": outcome, "cpu": time.process_time(), **values})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        with self._lock:
+            if not self._is_over:
+                self._is_over = "outcome" in message
+                self._connection.send(message)
+
+
+def _child(payload_text: str, model: bytes | None, connection: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the runner's affair; it ends its cells.
+    # Loaded by the server already; not at the top, since the runner itself needs none of it.
+    import torch
+
+    from asnets.experiments.work import do_cell
+
+    torch.set_num_threads(1)
+    payload = json.loads(payload_text)
+    messages = _Messages(connection)
+    threading.Thread(target=_watch, args=(payload["cut_offs"], messages, os.getppid()), daemon=True).start()
+    try:
+        outcome, figures, trained = do_cell(payload, model, messages.keep)
+        messages.end(outcome, figures=figures, model=trained)
+    except AsnetsError as error:
+        messages.end("error", figures={"reason": str(error)})
+    except MemoryError:
+        messages.end("memory")
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        messages.end("crashed", figures={"reason": reason, "traceback": traceback.format_exc()})
+
+
+def _watch(cut_offs: dict[str, Any], messages: _Messages, parent: int) -> None:
+    deadline = time.perf_counter() + cut_offs["time_limit"] + _GRACE
+    while True:
+        time.sleep(_POLL)
+        if os.getppid() != parent:
+            os._exit(1)
+        outcome = None
+        if time.perf_counter() > deadline:
+            outcome = "time"
+        elif resident_memory() > cut_offs["memory_limit"]:
+            outcome = "memory"
+        if outcome is not None:
+            try:
+                messages.end(outcome)
+            finally:
+                os._exit(0)

@@ -1,0 +1,162 @@
+"""Results as tables want them: for each system and problem, all seeds together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from asnets.evaluation.statistics import confidence_interval_95
+from asnets.experiments.standing import standings
+from asnets.experiments.store import Row, Store
+
+
+@dataclass(frozen=True)
+class SystemInfo:
+    """A system of an experiment, as in `asnets.experiments.definition.System`, with the names of its problems."""
+
+    name: str
+    kind: str
+    title: str
+    settings: dict[str, Any]
+    paper: tuple[str, str] | None
+    train: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ProblemInfo:
+    """A test problem; `paper` is its name in the paper's tables."""
+
+    name: str
+    size: int
+    paper: str | None
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a system came to on a problem, all seeds together.
+
+    Attributes:
+        rows: The finished cells.
+        missing: How many cells have not been run.
+        skipped: How many of those will not be, since the system failed at a smaller size or has no model.
+        runs: Runs asked for in the finished cells.
+        costs: Of the runs that reached the goal.
+    """
+
+    system: str
+    problem: ProblemInfo
+    rows: tuple[Row, ...]
+    missing: int
+    skipped: int
+    runs: int
+    costs: tuple[float, ...]
+
+    @property
+    def goals(self) -> int:
+        return len(self.costs)
+
+    @property
+    def mean_cost(self) -> float | None:
+        return sum(self.costs) / len(self.costs) if self.costs else None
+
+    @property
+    def ci95(self) -> float | None:
+        return confidence_interval_95(np.array(self.costs))
+
+    @property
+    def outcomes(self) -> Counter[str]:
+        return Counter(row.outcome.outcome for row in self.rows)
+
+    @property
+    def seconds(self) -> float | None:
+        """Mean CPU seconds to solve the problem: reading, search and one run; None where no run reached the goal."""
+        if not self.costs:
+            return None
+        return sum(_seconds(row) for row in self.rows) / len(self.rows)
+
+
+@dataclass(frozen=True)
+class ExperimentResults:
+    """All results of an experiment.
+
+    Attributes:
+        definition: As stored by the runner.
+        trainings: The training of each ASNet; None where it has not been run.
+        scores: By system and problem name.
+    """
+
+    name: str
+    title: str
+    scale: str
+    definition: dict[str, Any]
+    systems: tuple[SystemInfo, ...]
+    problems: tuple[ProblemInfo, ...]
+    trainings: dict[str, Row | None]
+    scores: dict[tuple[str, str], Score]
+
+    @property
+    def missing(self) -> int:
+        """How many cells are yet to be run."""
+        untrained = sum(row is None for row in self.trainings.values())
+        return untrained + sum(score.missing - score.skipped for score in self.scores.values())
+
+    def sizes(self) -> list[int]:
+        return sorted({problem.size for problem in self.problems})
+
+
+def collect(store: Store) -> list[ExperimentResults]:
+    """The results of all experiments of a store."""
+    rows = store.rows()
+    return [_collect(store, name, scale, definition, rows) for name, (scale, definition) in store.experiments().items()]
+
+
+def _collect(
+    store: Store, name: str, scale: str, definition: dict[str, Any], rows: dict[str, Row]
+) -> ExperimentResults:
+    systems = tuple(
+        SystemInfo(
+            each["name"],
+            each["kind"],
+            each["title"],
+            each["settings"],
+            None if each["paper"] is None else (each["paper"][0], each["paper"][1]),
+            tuple(each["train"]),
+        )
+        for each in definition["systems"]
+    )
+    problems = tuple(ProblemInfo(**each) for each in definition["problems"])
+    places = store.places(name)
+    training_keys = {place.system: place.key for place in places if not place.problem}
+    needs = {place.key: training_keys.get(place.system) if place.problem else None for place in places}
+    standing = standings(places, needs, rows, skip_above_failure=definition["scale"]["skip_above_failure"])
+    scores = {}
+    for problem in problems:
+        for system in systems:
+            keys = [place.key for place in places if (place.system, place.problem) == (system.name, problem.name)]
+            done = tuple(rows[key] for key in keys if key in rows)
+            scores[system.name, problem.name] = Score(
+                system.name,
+                problem,
+                done,
+                missing=len(keys) - len(done),
+                skipped=sum(standing[key] == "skipped" for key in keys),
+                runs=sum(row.settings["runs"] for row in done),
+                costs=tuple(cost for row in done for cost in _goal_costs(row)),
+            )
+    trainings = {system: rows.get(key) for system, key in training_keys.items()}
+    return ExperimentResults(name, definition["title"], scale, definition, systems, problems, trainings, scores)
+
+
+def _goal_costs(row: Row) -> list[float]:
+    result = row.outcome.result
+    pairs = zip(result.get("endings", []), result.get("costs", []), strict=True)
+    return [cost for ending, cost in pairs if ending == "goal"]
+
+
+def _seconds(row: Row) -> float:
+    seconds = row.outcome.result["seconds"]
+    runs = max(1, len(row.outcome.result["endings"]))
+    return float(seconds["load"] + seconds.get("search", 0.0) + seconds["execute"] / runs)

@@ -1,0 +1,172 @@
+"""What a worker does in a cell.
+
+Figures of a training: `epochs`, `ended`, `cpu`, `left_out` and `curve`, an object for each epoch with `elapsed`,
+`coverage`, `cost` and `loss`.
+
+Figures of the others: `runs` asked for, `endings` and `costs` of those that ended, and CPU seconds in `seconds`: `load`
+for reading, grounding and setting up, `search` of a planner, `execute` for all runs; of an ASNet also `features` and
+`network`, which are parts of `execute`. Of a planner also `status`, `value`, `expanded` and `peak_memory`.
+
+The protocols are the paper's: LRTDP and ILAO* run to convergence and have failed where they do not converge; SSiPP
+trains until 100 trajectories in a row have reached the goal or the margin before the time limit, and is then run.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from asnets.api import Policy
+from asnets.evaluation.blocks_strategies import run_strategy
+from asnets.evaluation.rollouts import ENDINGS
+from asnets.experiments.definition import preset_of
+from asnets.grounding import GroundTask, ground
+from asnets.network.model_file import save_model
+from asnets.planning import SearchLimits, Solver
+from asnets.ppddl import load_task
+from asnets.training.trainer import Trainer, train
+
+Figures = dict[str, Any]
+Keep = Callable[[Figures], None]
+"""Takes the figures so far, in case the cell is stopped."""
+
+
+def do_cell(payload: dict[str, Any], model: bytes | None, keep: Keep) -> tuple[str, Figures, bytes | None]:
+    """Does a cell; returns its outcome, its figures and, of a training, the model file."""
+    match payload["kind"]:
+        case "train":
+            return _train(payload)
+        case "asnet":
+            assert model is not None
+            return *_run_network(payload, model), None
+        case "planner":
+            return *_plan(payload, keep), None
+        case _:
+            return *_follow_strategy(payload), None
+
+
+def _train(payload: dict[str, Any]) -> tuple[str, Figures, bytes]:
+    tasks = [_task(each) for each in payload["problems"]]
+    begin = time.process_time()
+    trainer = Trainer(tasks, preset_of(payload["settings"]), seed=payload["seed"])
+    reason = train(trainer)
+    cpu = time.process_time() - begin
+    result = trainer.result() | {"ended": reason}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.asnet"
+        save_model(path, trainer.best_network(), result)
+        data = path.read_bytes()
+    curve = [
+        {"elapsed": each.elapsed, "coverage": each.coverage, "cost": each.cost, "loss": each.loss}
+        for each in trainer.progress.history
+    ]
+    figures = {"epochs": len(curve), "ended": reason, "cpu": cpu, "left_out": result["left_out"], "curve": curve}
+    return "finished", figures, data
+
+
+def _run_network(payload: dict[str, Any], model: bytes) -> tuple[str, Figures]:
+    cut_offs = payload["cut_offs"]
+    begin = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.asnet"
+        path.write_bytes(model)
+        policy = Policy.load(path)
+    start = time.process_time()
+    task = _task(payload["problem"])
+    loaded = time.process_time()
+    found = policy.evaluate(
+        task,
+        runs=payload["runs"],
+        max_steps=payload["max_steps"],
+        seed=payload["seed"],
+        time_limit=cut_offs["time_limit"] - (time.perf_counter() - begin),
+        memory_limit=cut_offs["memory_limit"],
+    )
+    seconds = {
+        "load": loaded - start,
+        "execute": time.process_time() - loaded,
+        "features": found.seconds["features"],
+        "network": found.seconds["network"],
+    }
+    runs = found.finished
+    figures = _figures(payload, runs.endings.tolist(), runs.costs.tolist(), seconds)
+    return found.status, figures
+
+
+def _plan(payload: dict[str, Any], keep: Keep) -> tuple[str, Figures]:
+    settings, cut_offs, seed = payload["settings"], payload["cut_offs"], payload["seed"]
+    is_replanner = settings["planner"] == "ssipp"
+    begin = time.perf_counter()
+
+    def left() -> float:
+        return float(cut_offs["time_limit"]) - (time.perf_counter() - begin)
+
+    start = time.process_time()
+    task = _task(payload["problem"])
+    solver = Solver(task, settings["planner"], settings["heuristic"], seed=seed, depth=settings["depth"])
+    loaded = time.process_time()
+    seconds = max(1e-3, left() - (cut_offs["margin"] if is_replanner else 0))
+    solution = solver.solve(limits=SearchLimits(seconds=seconds, memory=cut_offs["memory_limit"]))
+    searched = time.process_time()
+    endings: list[int] = []
+    costs: list[float] = []
+
+    def figures() -> Figures:
+        spent = {"load": loaded - start, "search": searched - loaded, "execute": time.process_time() - searched}
+        return _figures(payload, endings, costs, spent) | {
+            "status": solution.status,
+            "value": solution.value,
+            "expanded": solution.expanded,
+            "peak_memory": solution.peak_memory,
+        }
+
+    keep(figures())
+    if solution.status != "converged" and not (is_replanner and solution.status == "time"):
+        return solution.status, figures()
+    for run in range(payload["runs"]):
+        if left() <= 0:
+            return "time", figures()
+        _, run_costs, run_endings = solver.run_episodes(seed, run, 1, payload["max_steps"])
+        endings.append(int(run_endings[0]))
+        costs.append(float(run_costs[0]))
+        keep(figures())
+    return "finished", figures()
+
+
+def _follow_strategy(payload: dict[str, Any]) -> tuple[str, Figures]:
+    start = time.process_time()
+    task = _task(payload["problem"])
+    loaded = time.process_time()
+    runs = run_strategy(
+        task,
+        payload["settings"]["strategy"],
+        runs=payload["runs"],
+        max_steps=payload["max_steps"],
+        seed=payload["seed"],
+    )
+    seconds = {"load": loaded - start, "execute": time.process_time() - loaded}
+    return "finished", _figures(payload, runs.endings.tolist(), runs.costs.tolist(), seconds)
+
+
+def _figures(
+    payload: dict[str, Any], endings: list[int], costs: list[float], seconds: dict[str, float]
+) -> dict[str, Any]:
+    return {
+        "runs": payload["runs"],
+        "endings": [ENDINGS[ending] for ending in endings],
+        "costs": list(costs),
+        "seconds": seconds,
+    }
+
+
+def _task(text: dict[str, str]) -> GroundTask:
+    with tempfile.TemporaryDirectory() as folder:
+        domain, problem = Path(folder) / "domain.pddl", Path(folder) / "problem.pddl"
+        domain.write_text(text["domain"], encoding="utf-8")
+        problem.write_text(text["problem"], encoding="utf-8")
+        task = ground(*load_task(domain, problem))
+    _ = task.native
+    return task
