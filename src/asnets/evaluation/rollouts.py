@@ -158,7 +158,7 @@ def simulate(
         seconds: Episodes that have not ended by then are stopped; None for no limit.
         progress: Called with (episodes done, steps done) now and then.
     """
-    _check(max_steps, seed)
+    check_run(max_steps, seed)
     if episodes < 1:
         raise ConfigError(f"the number of episodes must be at least 1, not {episodes}")
     if threads is not None and threads < 1:
@@ -194,7 +194,7 @@ def execute(solver: Solver, *, runs: int = 30, max_steps: int = 1000, seed: int 
         seed: Seed of all random choices.
     """
     policy = f"{solver.planner} with {solver.heuristic}"
-    _check(max_steps, seed)
+    check_run(max_steps, seed)
     if runs < 1:
         raise ConfigError(f"the number of runs must be at least 1, not {runs}")
     start = time.perf_counter()
@@ -204,7 +204,7 @@ def execute(solver: Solver, *, runs: int = 30, max_steps: int = 1000, seed: int 
 
 def trace(policy: EpisodePolicy, *, episode: int = 0, max_steps: int = 300, seed: int = 0) -> Trace:
     """One run step by step: the very run that `simulate` does for the same seed and episode."""
-    _check(max_steps, seed)
+    check_run(max_steps, seed)
     limit = min(max_steps, _MAX_STEPS)
     states, actions, (steps, costs, endings) = _native.trace_episode(policy.native, seed, episode, limit)
     record = EpisodeRecord(seed, episode, int(steps[0]), float(costs[0]), ENDINGS[int(endings[0])])
@@ -227,7 +227,12 @@ def _difference(first: npt.NDArray[np.int32], second: npt.NDArray[np.int32]) -> 
     return tuple(int(item) for item in np.setdiff1d(first, second, assume_unique=True))
 
 
-def _check(max_steps: int, seed: int) -> None:
+def check_run(max_steps: int, seed: int) -> None:
+    """Checks the step limit and the seed of runs.
+
+    Raises:
+        ConfigError: If one is out of range.
+    """
     if max_steps < 0:
         raise ConfigError(f"the step limit must not be negative, not {max_steps}")
     if not 0 <= seed <= MAX_SEED:
