@@ -170,23 +170,23 @@ void bind_planning(nb::module_& module) {
       .def(
           "solve",
           [](PySolver& self, StateId state, double seconds, std::size_t memory, std::size_t expansions,
-             std::size_t trials, const nb::object& progress) {
+             std::size_t trials, double cpu_seconds, const nb::object& progress) {
             Status status{};
             {
               nb::gil_scoped_release release;
               status = self.locked(state, [&](Solver& solver) {
                 ProgressPoll poll(solver, state, progress);
-                return solver.solve(state, {seconds, memory, expansions, trials}, std::ref(poll));
+                return solver.solve(state, {seconds, memory, expansions, trials, cpu_seconds}, std::ref(poll));
               });
             }
             if (PyErr_Occurred() != nullptr) throw nb::python_error();
             return kStatusNames[static_cast<int>(status)];
           },
           nb::sig("def solve(self, state: int, seconds: float = 0.0, memory: int = 0, expansions: int = 0, "
-                  "trials: int = 0, progress: collections.abc.Callable[[float, int, float, int], object] | None = None) "
-                  "-> str"),
+                  "trials: int = 0, cpu_seconds: float = 0.0, "
+                  "progress: collections.abc.Callable[[float, int, float, int], object] | None = None) -> str"),
           nb::arg("state"), nb::arg("seconds") = 0.0, nb::arg("memory") = 0, nb::arg("expansions") = 0,
-          nb::arg("trials") = 0, nb::arg("progress") = nb::none(),
+          nb::arg("trials") = 0, nb::arg("cpu_seconds") = 0.0, nb::arg("progress") = nb::none(),
           "Searches; returns the status. A limit of 0 is none; memory is in bytes. `progress` is called with value, "
           "expanded states, seconds and memory a few times a second.")
       .def(

@@ -1,6 +1,7 @@
 #include "search/budget.hpp"
 
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,12 @@ namespace {
 // The share of the memory left at the beginning after which a search stops: tables grow in leaps, and stopping a little
 // early keeps the peak near the limit.
 constexpr double kMemoryShare = 0.95;
+
+double thread_cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 }  // namespace
 
@@ -35,6 +42,7 @@ Budget::Budget(const SearchLimits& limits, Statistics& statistics, const std::fu
       statistics_(statistics),
       poll_(poll),
       start_(Clock::now()),
+      cpu_start_(thread_cpu_seconds()),
       last_check_(start_),
       seconds_before_(statistics.seconds),
       expanded_before_(statistics.expanded),
@@ -57,6 +65,9 @@ void Budget::check() {
   next_check_ = ticks_ + interval_;
   record();
   if (limits_.seconds > 0 && std::chrono::duration<double>(now - start_).count() >= limits_.seconds) {
+    throw SearchStopped{Status::kTime};
+  }
+  if (limits_.cpu_seconds > 0 && thread_cpu_seconds() - cpu_start_ >= limits_.cpu_seconds) {
     throw SearchStopped{Status::kTime};
   }
   if (limits_.memory > 0 && resident_memory() >= memory_end_) throw SearchStopped{Status::kMemory};

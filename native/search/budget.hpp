@@ -10,10 +10,11 @@ namespace asnets {
 enum class Status : int { kConverged, kTime, kMemory, kExpansions, kTrials, kInterrupted };
 
 struct SearchLimits {
-  double seconds = 0;          // 0: none.
+  double seconds = 0;          // Wall time; 0: none.
   std::size_t memory = 0;      // Resident set of the process, in bytes; 0: none.
   std::size_t expansions = 0;  // 0: none.
   std::size_t trials = 0;      // 0: none.
+  double cpu_seconds = 0;      // CPU time of the calling thread; 0: none.
 };
 
 struct Statistics {
@@ -54,6 +55,7 @@ class Budget {
   Statistics& statistics_;
   const std::function<bool()>& poll_;
   Clock::time_point start_;
+  double cpu_start_;
   Clock::time_point last_check_;
   double seconds_before_;
   std::size_t expanded_before_;

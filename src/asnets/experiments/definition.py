@@ -78,7 +78,8 @@ class CutOffs:
     """When a cell is stopped.
 
     Attributes:
-        time_limit: Seconds of wall time for solving a problem and running what was found.
+        time_limit: CPU seconds for solving a problem and running what was found; on a shared machine they are fairer
+            than wall time.
         memory_limit: Resident memory of the process, in bytes.
         margin: SSiPP stops training so many seconds before the time limit.
     """

@@ -27,10 +27,10 @@ from asnets.experiments.store import CellResult
 from asnets.planning import resident_memory
 
 _GRACE = 2.0
-"""Seconds after the time limit at which the watchdog stops a cell that has not stopped by itself."""
+"""CPU seconds after the time limit at which the watchdog stops a cell that has not stopped by itself."""
 _POLL = 0.1
-_BACKSTOP = 60.0
-"""Seconds after the time limit at which a process is killed from outside, whatever its watchdog does."""
+_WAIT_FACTOR, _WAIT_MORE = 20, 60.0
+"""So many times the time limit, and seconds more, may a process take in wall time before it is killed as stuck."""
 
 
 @cache
@@ -73,7 +73,7 @@ class CellProcess:
         """The result, once the process has ended."""
         self._receive()
         seconds = time.perf_counter() - self._begin
-        is_late = seconds > self._time_limit + _BACKSTOP
+        is_late = seconds > _WAIT_FACTOR * self._time_limit + _WAIT_MORE
         if is_late:
             self._process.kill()
         elif self._process.is_alive() and "outcome" not in self._received:
@@ -198,13 +198,13 @@ def _child(payload_text: str, model: bytes | None, connection: Connection) -> No
 
 
 def _watch(cut_offs: dict[str, Any], messages: _Messages, parent: int) -> None:
-    deadline = time.perf_counter() + cut_offs["time_limit"] + _GRACE
+    deadline = cut_offs["time_limit"] + _GRACE
     while True:
         time.sleep(_POLL)
         if os.getppid() != parent:
             os._exit(1)
         outcome = None
-        if time.perf_counter() > deadline:
+        if time.process_time() > deadline:
             outcome = "time"
         elif resident_memory() > cut_offs["memory_limit"]:
             outcome = "memory"

@@ -60,18 +60,20 @@ class SearchLimits:
             what was left at its beginning is left.
         expansions: Expanded states of the call.
         trials: Trials (lrtdp, ssipp) or passes (ilao) of the call.
+        cpu_seconds: CPU time of the call, which on a shared machine says more than wall time.
     """
 
     seconds: float | None = None
     memory: int | None = None
     expansions: int | None = None
     trials: int | None = None
+    cpu_seconds: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("seconds", "memory", "expansions", "trials"):
+        for name in ("seconds", "memory", "expansions", "trials", "cpu_seconds"):
             value = getattr(self, name)
             if value is not None and not 0 < value < 2**62:
-                raise ConfigError(f"the limit on {name} must be positive, not {value}")
+                raise ConfigError(f"the limit on {name.replace('_', ' ')} must be positive, not {value}")
 
 
 NO_LIMITS = SearchLimits()
@@ -192,7 +194,13 @@ class Solver:
         """
         root = self.initial if state is None else state
         status = self._native.solve(
-            root, limits.seconds or 0, limits.memory or 0, limits.expansions or 0, limits.trials or 0, progress
+            root,
+            limits.seconds or 0,
+            limits.memory or 0,
+            limits.expansions or 0,
+            limits.trials or 0,
+            limits.cpu_seconds or 0,
+            progress,
         )
         return self.solution(root, _status(status))
 
