@@ -467,6 +467,7 @@ def check_usable(task: GroundTask, solver: Solver) -> None:
 def limit_cases() -> Iterator[tuple[str, str, SearchLimits]]:
     for planner in OPTIMAL:
         yield planner, "time", SearchLimits(seconds=0.02)
+        yield planner, "time", SearchLimits(cpu_seconds=0.02)
         yield planner, "expansions", SearchLimits(expansions=1)
         yield planner, "expansions", SearchLimits(expansions=1000)
         yield planner, "memory", SearchLimits(memory=1)
@@ -513,8 +514,14 @@ def test_memory_limit_just_above_what_is_in_use(planner: str) -> None:
 @each_planner
 @pytest.mark.parametrize(
     "limits",
-    [SearchLimits(expansions=5), SearchLimits(trials=1), SearchLimits(memory=1), SearchLimits(seconds=1e-9)],
-    ids=["expansions", "trials", "memory", "seconds"],
+    [
+        SearchLimits(expansions=5),
+        SearchLimits(trials=1),
+        SearchLimits(memory=1),
+        SearchLimits(seconds=1e-9),
+        SearchLimits(cpu_seconds=1e-9),
+    ],
+    ids=["expansions", "trials", "memory", "seconds", "cpu_seconds"],
 )
 @pytest.mark.parametrize(("family", "size", "value"), [("cosanostra", 3, 13.0), ("triangle-tireworld", 2, 11.5)])
 def test_solving_goes_on_after_a_limit(
@@ -542,6 +549,9 @@ def test_limits_of_q_values(planner: str) -> None:
         found = solver.q_values(solver.initial, limits)
         assert found.status == status
         assert len(found.actions) == len(found.values) == 30
+    for limits in (SearchLimits(memory=1), SearchLimits(trials=1), SearchLimits(cpu_seconds=1)):
+        with pytest.raises(ConfigError, match="Q values take limits on seconds and expansions alone"):
+            solver.q_values(solver.initial, limits)
     check_usable(task, solver)
 
 
@@ -620,6 +630,8 @@ def test_bad_numbers(number: float) -> None:
         Solver(task, penalty=number)
     with pytest.raises(ConfigError, match="the limit on seconds must be positive, not"):
         SearchLimits(seconds=number)
+    with pytest.raises(ConfigError, match="the limit on cpu seconds must be positive, not"):
+        SearchLimits(cpu_seconds=number)
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64])

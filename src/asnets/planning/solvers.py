@@ -278,8 +278,11 @@ class Solver:
         """The Q values of all applicable actions; solves their successors first. Limits hold for each successor.
 
         Raises:
-            ConfigError: For ssipp, which does not solve states to optimality.
+            ConfigError: For ssipp, which does not solve states to optimality, and for limits other than those on seconds
+                and expansions.
         """
+        if (limits.memory, limits.trials, limits.cpu_seconds) != (None, None, None):
+            raise ConfigError("Q values take limits on seconds and expansions alone")
         if not PLANNERS[self.planner].optimal:
             raise ConfigError(f"the planner {self.planner!r} has no Q values: it does not solve states to optimality")
         actions, values, status = self._native.q_values(state, limits.seconds or 0, limits.expansions or 0)
