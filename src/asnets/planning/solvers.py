@@ -278,8 +278,8 @@ class Solver:
         """The Q values of all applicable actions; solves their successors first. Limits hold for each successor.
 
         Raises:
-            ConfigError: For ssipp, which does not solve states to optimality, and for limits other than those on seconds
-                and expansions.
+            ConfigError: For ssipp, which does not solve states to optimality, and for limits other than those on
+                seconds and expansions.
         """
         if (limits.memory, limits.trials, limits.cpu_seconds) != (None, None, None):
             raise ConfigError("Q values take limits on seconds and expansions alone")
