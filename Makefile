@@ -8,7 +8,7 @@ PIP_INSTALL := -m pip install --quiet --disable-pip-version-check -c constraints
 BUILD_TOOLS := scikit-build-core nanobind cmake ninja
 EXTRAS := [test,lint,peers]
 
-.PHONY: help setup demo test lint bench test-sanitize clean
+.PHONY: help setup demo models test lint bench test-sanitize clean
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -26,6 +26,11 @@ $(STAMP): $(VENV)/bin/python pyproject.toml constraints.txt $(NATIVE)
 
 demo: $(STAMP)  ## Train on small Triangle Tireworld problems and act on large ones.
 	$(BIN)/python scripts/demo.py
+
+PROBLEMS ?=
+
+models: $(STAMP)  ## Train the shipped models again; PROBLEMS=DIR also measures them on published files.
+	$(BIN)/python scripts/make_models.py $(if $(PROBLEMS),--problems-dir $(PROBLEMS))
 
 lint: $(STAMP)  ## Style, types and import layers.
 	$(BIN)/ruff check .

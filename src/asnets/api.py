@@ -24,6 +24,7 @@ from asnets.evaluation import trace
 from asnets.evaluation.evaluate import Evaluation, evaluate
 from asnets.evaluation.rollouts import EpisodeRecord
 from asnets.grounding import DEFAULT_LIMITS, GroundTask, Limits, ground
+from asnets.models import find_model
 from asnets.network.model_file import Model, load_model, save_model
 from asnets.network.native_policy import NetworkPolicy
 from asnets.network.network import ASNet
@@ -91,8 +92,8 @@ class Policy:
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
-        """Reads a model file."""
-        model: Model = load_model(Path(path))
+        """Reads a model file; where there is none of that name, the model of that name that the package ships."""
+        model: Model = load_model(find_model(path))
         return cls(model.network, dict(model.training))
 
     def save(self, path: str | Path) -> None:

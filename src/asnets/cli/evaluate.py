@@ -23,6 +23,7 @@ from asnets.cli.running import (
     progress_bar,
 )
 from asnets.grounding import DEFAULT_LIMITS
+from asnets.models import find_model
 
 if TYPE_CHECKING:
     from asnets.evaluation.evaluate import Evaluation
@@ -50,9 +51,10 @@ def evaluate(
     over the runs that reached the goal; coverage has a Wilson interval.
     """
     limit = parse_size(memory_limit)
+    path = find_model(model)
     from asnets.api import Policy
 
-    policy = Policy.load(model)
+    policy = Policy.load(path)
     results: list[tuple[Evaluation, float]] = []
     for problem in problems:
         loaded = load(domain, problem, costs, max_actions)

@@ -18,6 +18,7 @@ from asnets.cli.running import (
     print_json,
 )
 from asnets.grounding import DEFAULT_LIMITS
+from asnets.models import find_model
 
 
 def run(
@@ -34,10 +35,11 @@ def run(
 
     Of each step: the action, its probability, the second choice, and what became true (+) and false (-).
     """
+    path = find_model(model)
     task = load(domain, problem, costs, max_actions).task
     from asnets.api import Policy
 
-    found = Policy.load(model).run(task, seed=seed, max_steps=max_steps)
+    found = Policy.load(path).run(task, seed=seed, max_steps=max_steps)
     record = found.record
     if json:
         print_json(

@@ -47,7 +47,10 @@ ThreadsOption = Annotated[
 MemoryLimitOption = Annotated[
     str, typer.Option("--memory-limit", metavar="SIZE", help="Of the process, e.g. 500MB or 10GiB.")
 ]
-ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help="Model file, as written by `asnets train`.")]
+ModelArgument = Annotated[
+    str,
+    typer.Argument(metavar="MODEL", help="Model file, as written by `asnets train`, or a name from `asnets models`."),
+]
 ProblemsArgument = Annotated[
     list[str], typer.Argument(metavar="PROBLEM...", help="Problem files, or FILE:NAME where one holds several.")
 ]

@@ -1,0 +1,38 @@
+"""`asnets models`."""
+
+from __future__ import annotations
+
+import json as json_format
+from typing import Annotated
+
+import typer
+
+from asnets.cli.running import print_json
+from asnets.models import card_markdown, load_card, model_names, results_line
+
+
+def models(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Show the card of this model.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the card, or a list of all cards, as JSON.")] = False,
+) -> None:
+    """List the trained models that come with the package, or show the card of one, as Markdown.
+
+    `asnets evaluate` and `asnets run` take their names in place of a model file; a file of that name goes first.
+    """
+    if name is not None:
+        card = load_card(name)
+        if json:
+            print_json(card)
+        else:
+            print(card_markdown(card), end="")
+        return
+    cards = [load_card(each) for each in model_names()]
+    if json:
+        print(json_format.dumps(cards, indent=2, allow_nan=False))
+        return
+    for card in cards:
+        problems = [problem.removesuffix(".pddl") for problem in card["training"]["problems"]]
+        print(f"{card['name']}  (domain {card['domain']}, {card['file']['bytes'] / 1000:.0f} kB)")
+        print(f"    trained on {len(problems)} problems, {problems[0]} to {problems[-1]}")
+        print(f"    {results_line(card)}")
+    print("`asnets models NAME` shows how it was trained, and its result on each problem")
