@@ -8,12 +8,12 @@ from typing import Literal
 from asnets.api import Policy, Run
 from asnets.grounding import GroundTask
 from asnets.pictures.blocks import BlocksWorld, find_blocks_world
-from asnets.pictures.fragment import Card, Contents, draw_fragment, ending_words
+from asnets.pictures.fragment import MAX_CHANGES, Card, Contents, draw_fragment, ending_words
 from asnets.pictures.map_picture import MAX_LOCATIONS, draw_map, find_legs, leg_note
 from asnets.pictures.steps_picture import draw_steps
 from asnets.pictures.style import count, standalone
 from asnets.pictures.tireworld import Tireworld, find_tireworld
-from asnets.pictures.towers_picture import TowersPainter, draw_towers, find_scenes
+from asnets.pictures.towers_picture import TowersPainter, block_keys, draw_towers, find_scenes
 
 Kind = Literal["map", "towers", "steps"]
 
@@ -64,7 +64,7 @@ def draw_run(
         picture = _draw_blocks_world(blocks, run, title)
         if picture is not None:
             return picture
-    return _draw_any(run, title, left_out)
+    return _draw_any(task, run, title, left_out)
 
 
 def _draw_tireworld(world: Tireworld, run: Run, title: str) -> RunPicture | None:
@@ -73,7 +73,9 @@ def _draw_tireworld(world: Tireworld, run: Run, title: str) -> RunPicture | None
         return None
     words = f"{title}: {ending_words(run)}"
     picture = draw_map(world, run, legs, words)
-    cards = [Card(), *(Card(note=leg_note(leg)) for leg in legs)]
+    names = world.task.objects
+    cards = [Card(words=f"at {names[world.start]}")]
+    cards += [Card(words=f"now at {names[leg.there]}", note=leg_note(leg)) for leg in legs]
     overview = (picture, "The map, with the path of the run. Point at a road or a location to read more.")
     contents = Contents(cards, overview)
     return RunPicture("map", run, standalone(picture), draw_fragment(run, "map", title, contents))
@@ -85,31 +87,26 @@ def _draw_blocks_world(world: BlocksWorld, run: Run, title: str) -> RunPicture |
         return None
     painter = TowersPainter(world, scenes)
     drawn = max(1, _MAX_DRAWN_BLOCKS // max(1, len(world.blocks)))
-    cards = [Card(painter.svg(scene) if scene.number < drawn else None, scene.note) for scene in scenes]
+    cards = [Card(painter.svg(scene) if scene.number < drawn else None, note=scene.note) for scene in scenes]
     for card, step, named in zip(cards[1:], run.trace.steps, run.steps, strict=True):
         card.added = [name for atom, name in zip(step.added, named.added, strict=True) if not world.is_drawn(atom)]
         card.deleted = [name for atom, name in zip(step.deleted, named.deleted, strict=True) if not world.is_drawn(atom)]
     goal = painter.goal_svg()
-    legend = [
-        ("block moved", "moved by the step"),
-        ("block dropped", "dropped on the table"),
-        ("block right", "where the goal wants it, and so is all below"),
-    ]
-    if world.roles.intact:
-        legend.append(("block destroyed", "destroyed; a dot is a charge that has not gone off"))
     contents = Contents(
         cards,
-        None if goal is None else (goal, "The goal." + (" Towers in the air may stand anywhere." if world.goal and world.goal.floating else "")),
+        None if goal is None else (goal, painter.goal_words),
         card_width=min(900.0, max(300.0, painter.width + 30)),
         left_out="" if len(scenes) <= drawn else f"Towers are drawn for the first {count(drawn - 1, 'step')} only.",
-        legend=legend,
+        legend=block_keys(world),
     )
     svg = standalone(draw_towers(painter, scenes, run, f"{title}: {ending_words(run)}"))
     return RunPicture("towers", run, svg, draw_fragment(run, "towers", title, contents))
 
 
-def _draw_any(run: Run, title: str, left_out: str) -> RunPicture:
-    cards = [Card()]
+def _draw_any(task: GroundTask, run: Run, title: str, left_out: str) -> RunPicture:
+    first = [task.atom_name(int(atom)) for atom in run.trace.states[0]]
+    more = f" and {len(first) - MAX_CHANGES:,} more" if len(first) > MAX_CHANGES else ""
+    cards = [Card(words=f"true: {' '.join(first[:MAX_CHANGES])}{more}" if first else "nothing is true")]
     for step in run.steps:
         note = "" if step.added or step.deleted else "nothing changed"
         cards.append(Card(note=note, added=step.added, deleted=step.deleted))

@@ -7,7 +7,7 @@ number in `data-at` belongs to the step of that number.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from asnets.api import Run, RunStep
@@ -18,18 +18,23 @@ MAX_OPTIONS, MAX_CHANGES = 5, 24
 _UNSURE = 0.5
 
 _FRAGMENT_STYLE = """
-.asnets.run { margin: 2rem 0; line-height: 1.45; font-size: 15px; background: #fff }
+.asnets.run { margin: 1rem 0 2.5rem; line-height: 1.45; font-size: 15px; background: #fff }
 .asnets.run h2 { font-size: 1.25rem; margin: 0 0 .2rem; overflow-wrap: anywhere }
 .asnets.run p { margin: .2rem 0 }
 .asnets.run .facts, .asnets.run .note { color: #545c6a }
+.asnets.run .words { overflow-wrap: anywhere }
 .asnets.run .note.warn { color: #a33c00; font-weight: bold }
 .asnets.run figure { margin: .8rem 0; overflow-x: auto }
 .asnets.run figcaption { color: #545c6a; font-size: .87em }
 .asnets.run svg { display: block; max-width: 100%; height: auto }
-.asnets.run .overview svg { min-width: min(100%, 30rem) }
-.asnets.run .wide svg { min-width: 40rem }
+.asnets.run .body { display: flex; flex-wrap: wrap; gap: 0 1.2rem; align-items: flex-start }
+.asnets.run .overview { flex: 0 1 auto; max-width: 100% }
+.asnets.run .wide svg { min-width: 32rem }
 .asnets.run .timeline svg { width: 100%; height: 42px }
-.asnets.run .stepper { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin: .6rem 0 }
+.asnets.run .keys { display: flex; flex-wrap: wrap; gap: .1rem 1.2rem; color: #545c6a; font-size: .87em }
+.asnets.run .keys svg { display: inline-block; vertical-align: -2px }
+.asnets.run .stepper { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin: .3rem 0;
+  padding: .3rem 0; position: sticky; top: 0; z-index: 1; background: #fff }
 .asnets.run .stepper[hidden] { display: none }
 .asnets.run .stepper input { flex: 1 1 12rem; min-width: 8rem; accent-color: #0072b2 }
 .asnets.run .stepper output { min-width: 8.5em }
@@ -38,14 +43,13 @@ _FRAGMENT_STYLE = """
 .asnets.run .stepper button:hover { background: #e4e8ef }
 .asnets.run .stepper :focus-visible { outline: 2px solid #0072b2; outline-offset: 2px }
 .asnets.run .stepper button[aria-pressed=true] { background: #0072b2; border-color: #0072b2; color: #fff }
-.asnets.run .steps { list-style: none; margin: 0; padding: 2px; display: grid; gap: .7rem; align-items: start;
-  max-height: min(46rem, 85vh); overflow: auto }
-.asnets.run .steps > li { border: 1px solid #d5dae3; border-radius: 6px; padding: .5rem .7rem; min-width: 0;
-  content-visibility: auto; contain-intrinsic-size: auto 12rem }
+.asnets.run .steps { list-style: none; margin: 0; padding: 2px; display: grid; gap: .7rem; flex: 1 1 20rem;
+  min-width: 0; max-height: max(26rem, 80vh); overflow: auto }
+.asnets.run .steps > li { border: 1px solid #d5dae3; border-radius: 6px; padding: .5rem .7rem; min-width: 0 }
 .asnets.run h3 { font-size: 1rem; margin: 0; overflow-wrap: anywhere }
 .asnets.run h3 .name { font-weight: normal; font-size: .87em }
-.asnets.run .options { display: grid; grid-template-columns: minmax(0, auto) minmax(3rem, 9rem) auto; gap: .1rem .6rem;
-  justify-content: start; align-items: center; margin: .35rem 0; font-size: .93em }
+.asnets.run .options { display: grid; grid-template-columns: auto minmax(3rem, 1fr) auto; gap: .1rem .6rem;
+  max-width: 34rem; align-items: center; margin: .35rem 0; font-size: .93em }
 .asnets.run .options > .name { overflow-wrap: anywhere; line-height: 1.25 }
 .asnets.run .options > .value { text-align: right; font-variant-numeric: tabular-nums }
 .asnets.run .bar { background: #eef0f4; height: .7em; border-radius: 2px; overflow: hidden }
@@ -56,14 +60,18 @@ _FRAGMENT_STYLE = """
 .asnets.run .changes ins { color: #00634a; text-decoration: none; margin-right: .8em }
 .asnets.run .changes del { color: #a33c00; text-decoration: none; margin-right: .8em }
 .asnets.run.single .steps { display: block; max-height: none; overflow: visible }
-.asnets.run.single .steps > li { content-visibility: visible }
 .asnets.run.single .steps > li:not(.now) { display: none }
-.asnets.run.single .step.ahead, .asnets.run.single .changed.ahead, .asnets.run.single .burst.ahead { opacity: .12 }
+.asnets.run.single .step.ahead { opacity: .12 }
+.asnets.run.single .changed.ahead, .asnets.run.single .burst.ahead { display: none }
 .asnets.run.single .step.now .segment { stroke: #00507e; stroke-opacity: 1 }
 .asnets.run.single .step:not(.now) .segment { stroke-opacity: .45 }
-.asnets.run.single .option:not(.now), .asnets.run.single .chance:not(.now), .asnets.run.single .at-end { display: none }
+.asnets.run.single .chances :not(.now), .asnets.run.single .choices :not(.now), .asnets.run.single .at-end { display: none }
 .asnets.run.single .chance.now, .asnets.run.single .by-step.now { display: inline }
 .asnets.run.single .level:not(.now) { opacity: .35 }
+@media (min-width: 60rem) {
+  .asnets.run.map .body { flex-wrap: nowrap }
+  .asnets.run.map .steps { flex-shrink: 0 }
+}
 @media print { .asnets.run .steps { max-height: none; overflow: visible } .asnets.run .stepper { display: none } }
 """
 
@@ -110,12 +118,14 @@ class Card:
 
     Attributes:
         picture: Of the state, if there is one.
+        words: What else there is to say about the state.
         note: What came of the step, if it is worth saying.
         added: Propositions that became true and are not to be seen in the picture.
         deleted: The same for those that became false.
     """
 
     picture: ElementTree.Element | None = None
+    words: str = ""
     note: str = ""
     added: Sequence[str] = ()
     deleted: Sequence[str] = ()
@@ -130,13 +140,14 @@ class Contents:
         card_width: In pixels, how wide a card should be.
         cards: One for each state: the first one, and one for each step.
         left_out: Something about the run that is not shown, in words.
+        legend: Looks of blocks by class, and what they mean.
     """
 
     cards: list[Card]
     overview: tuple[ElementTree.Element, str] | None = None
     card_width: float = 300.0
     left_out: str = ""
-    legend: list[tuple[str, str]] = field(default_factory=list)
+    legend: Sequence[tuple[str, str]] = ()
 
 
 def ending_words(run: Run) -> str:
@@ -154,19 +165,21 @@ def draw_fragment(run: Run, kind: str, title: str, contents: Contents) -> str:
     add(root, "p", f"{ending_words(run)} · greedy policy · seed {run.record.seed}", class_="facts")
     if contents.left_out:
         add(root, "p", contents.left_out, class_="note")
-    if contents.overview is not None:
-        picture, words = contents.overview
-        wide = " wide" if float(picture.get("width", "0")) > 700 else ""
-        figure = add(root, "figure", class_=f"overview{wide}")
-        figure.append(picture)
-        add(figure, "figcaption", words)
-    for name, words in contents.legend:
-        _draw_key(root, name, words)
     if run.steps:
         _draw_timeline(root, run)
         _draw_stepper(root, len(run.steps))
-    width = f"grid-template-columns: repeat(auto-fill, minmax(min(100%, {contents.card_width:.0f}px), 1fr))"
-    steps = add(root, "ol", class_="steps", style=width, tabindex="0", aria_label="Steps")
+    if contents.legend:
+        _draw_keys(root, contents.legend)
+    body = add(root, "div", class_="body")
+    if contents.overview is not None:
+        picture, words = contents.overview
+        wide = " wide" if float(picture.get("width", "0")) > 700 else ""
+        figure = add(body, "figure", class_=f"overview{wide}")
+        figure.append(picture)
+        add(figure, "figcaption", words)
+    width = f"min(100%, {contents.card_width:.0f}px)"
+    style = f"grid-template-columns: repeat(auto-fill, minmax({width}, 1fr)); flex-basis: {width}"
+    steps = add(body, "ol", class_="steps", style=style, tabindex="0", aria_label="Steps")
     for number, card in enumerate(contents.cards):
         _draw_card(steps, number, card, run.steps[number - 1] if number else None)
     if run.steps:
@@ -192,13 +205,13 @@ def page(title: str, fragments: Sequence[str]) -> str:
     return "<!DOCTYPE html>\n" + before + "\n" + "".join(fragments) + "</body>" + after + "\n"
 
 
-def _draw_key(root: ElementTree.Element, style: str, words: str) -> None:
-    line = add(root, "p", class_="note key")
-    swatch = add(line, "svg", width=20, height=14, viewBox="0 0 20 14", style="display: inline-block", class_="asnets")
-    swatch.set("aria-hidden", "true")
-    block = add(swatch, "g", class_=style)
-    add(block, "rect", x=2, y=1, width=16, height=12, rx=2)
-    swatch.tail = f" {words}"
+def _draw_keys(root: ElementTree.Element, legend: Sequence[tuple[str, str]]) -> None:
+    keys = add(root, "p", class_="keys")
+    for style, words in legend:
+        key = add(keys, "span")
+        swatch = add(key, "svg", width=20, height=14, viewBox="0 0 20 14", aria_hidden="true")
+        add(add(swatch, "g", class_=style), "rect", x=2, y=1, width=16, height=12, rx=2)
+        swatch.tail = f" {words}"
 
 
 def _draw_timeline(root: ElementTree.Element, run: Run) -> None:
@@ -210,6 +223,7 @@ def _draw_timeline(root: ElementTree.Element, run: Run) -> None:
     width = 8.0 * len(chances)
     picture = new_svg(width, 42, "Probability of each step", words)
     picture.set("preserveAspectRatio", "none")
+    picture.set("style", f"max-width: {2 * width:.0f}px")
     for number, chance in enumerate(chances, 1):
         style = "level" if chance >= _UNSURE else "level unsure"
         bar = add(picture, "rect", x=8 * number - 7, y=41 - 40 * chance, width=6, height=40 * chance + 1, class_=style)
@@ -235,6 +249,8 @@ def _draw_card(parent: ElementTree.Element, number: int, card: Card, step: RunSt
         add(heading, "span", step.action, class_="name")
     if card.note:
         add(item, "p", card.note, class_="note warn")
+    if card.words:
+        add(item, "p", card.words, class_="note words")
     if card.picture is not None:
         figure = add(item, "figure")
         figure.append(card.picture)

@@ -19,8 +19,8 @@ from asnets.pictures.tireworld import Road, Tireworld
 MAX_LOCATIONS = 1500
 
 _MARGIN = 36.0
-_MIN_WIDTH, _MAX_WIDTH = 520.0, 1100.0
-_ROOMY = 62.0  # The length of a road from which there is room for names and all probabilities.
+_MIN_WIDTH, _MAX_WIDTH, _MAX_HEIGHT = 520.0, 1100.0, 720.0
+_ROOMY = 56.0  # The length of a road from which there is room for names and all probabilities.
 _LEAST_SHOWN = 0.005
 _SURE = 0.95
 _LEGEND_ROW = 22.0
@@ -90,8 +90,7 @@ class _Map:
         places: Places = lay_out(list(self.names.values()), roads, number[world.start], goal)
         span = places.max(axis=0) - places.min(axis=0)
         lengths = [float(np.linalg.norm(places[a] - places[b])) for a, b in roads] or [1.0]
-        room = (_MAX_WIDTH - 2 * _MARGIN) / max(1.0, float(span[0]))
-        self.scale = min(96.0, room)
+        self.scale = min(96.0, _MAX_WIDTH / max(1.0, float(span[0])), _MAX_HEIGHT / max(1.0, float(span[1])))
         self.road = self.scale * sorted(lengths)[len(lengths) // 2]
         self.radius = max(3.0, min(11.0, 0.17 * self.road))
         map_width = float(span[0]) * self.scale
@@ -111,10 +110,10 @@ class _Map:
 
     def draw(self, title: str) -> ElementTree.Element:
         legend = self._legend_rows()
-        legend_top = self.top + self.map_height + _MARGIN + 14
+        legend_top = self.top + self.map_height + _MARGIN + (36 if self.is_roomy else 18)
         root = new_svg(self.width, legend_top + _LEGEND_ROW * len(legend) + 6, title, self._description())
         self._draw_roads(add(root, "g", class_="roads"))
-        self._draw_options(add(root, "g", class_="options"))
+        self._draw_options(add(root, "g", class_="choices"))
         self._draw_path(add(root, "g", class_="path"))
         self._draw_places(add(root, "g", class_="places"))
         self._draw_tires(add(root, "g", class_="tires"))
@@ -176,9 +175,9 @@ class _Map:
                 add(place, "circle", cx=x, cy=y, r=self.radius + 4, class_=kind)
                 add_text(place, x, y + self.radius + 20, kind, "strong middle")
                 if self.is_roomy:
-                    add_text(place, x, y + self.radius + 34, shortened(name), "small middle")
+                    add_text(place, x, y + self.radius + 34, shortened(name), "small middle halo")
             elif self.is_roomy and num_cells(name) * 6.5 < self.road:
-                add_text(place, x, y + self.radius + 14, name, "small middle")
+                add_text(place, x, y + self.radius + 14, name, "small middle halo")
 
     # --- The run --------------------------------------------------------------------------------------------------
 
@@ -231,7 +230,7 @@ class _Map:
             if leg.bursts:
                 mark = add(group, "g", class_="burst")
                 mark.set("data-at", str(leg.number))
-                _draw_flat(mark, *self.at[leg.there], self.radius * 0.8)
+                _draw_flat(mark, *self.at[leg.there], max(5.0, 0.8 * self.radius))
                 add(mark, "title", text=f"step {leg.number}: flat tire at {self.names[leg.there]}")
 
     def _draw_chances(self, group: ElementTree.Element) -> None:
@@ -253,12 +252,11 @@ class _Map:
     def _draw_car(self, root: ElementTree.Element) -> None:
         last = self.legs[-1] if self.legs else None
         x, y = self.at[last.there if last else self.world.start]
-        if not (last and last.bursts):
-            add(root, "circle", cx=x, cy=y, r=self.radius * 0.7, class_="car at-end")
+        add(root, "circle", cx=x, cy=y, r=self.radius + 7, class_="car at-end")
         positions = [self.world.start, *(leg.there for leg in self.legs)]
         for step, location in enumerate(positions):
             x, y = self.at[location]
-            car = add(root, "circle", cx=x, cy=y, r=self.radius * 0.7, class_="car by-step", display="none")
+            car = add(root, "circle", cx=x, cy=y, r=self.radius + 7, class_="car by-step", display="none")
             car.set("data-at", str(step))
 
     # --- Legend ---------------------------------------------------------------------------------------------------
@@ -271,7 +269,7 @@ class _Map:
             ("spare", "spare tire"),
             ("used", "spare used"),
             ("flat", "tire went flat here"),
-            ("car", "where the run ends"),
+            ("car", "the car, in the end"),
         ]
         rows: list[list[tuple[str, str]]] = [[]]
         for item in items:
@@ -307,4 +305,4 @@ def _draw_flat(parent: ElementTree.Element, x: float, y: float, radius: float) -
     add(parent, "circle", cx=x, cy=y, r=radius, class_="flat")
     arm = 0.45 * radius
     add(parent, "path", d=f"M{x - arm:.1f} {y - arm:.1f}l{2 * arm:.1f} {2 * arm:.1f}m0 {-2 * arm:.1f}"
-        f"l{-2 * arm:.1f} {2 * arm:.1f}", class_="cross")  # fmt: skip
+        f"l{-2 * arm:.1f} {2 * arm:.1f}", class_="cross", stroke_width=max(1.2, 0.25 * radius))  # fmt: skip

@@ -24,8 +24,8 @@ def draw_steps(run: Run, title: str) -> ElementTree.Element:
     bar = 54 + cells * _CELL + 18
     chance = bar + _BAR + 52
     changes = chance + 18
-    width = changes + _CHANGES_CELLS * _CELL
     lines = [_changes(step) for step in steps]
+    width = changes + _CELL * max([12, *(num_cells(words) for part in lines for _, words in part)]) + 14
     heights = [_LINE * max(1, len(part)) + 8 for part in lines]
     height = 44 + sum(heights) + (26 if left_out else 0) + 6
     description = (

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from asnets.network.svg import add, number_text
+from asnets.network.svg import add, add_text, number_text, shortened
 
-INK, FAINT_INK, LINE = "#1f2430", "#545c6a", "#8a93a3"
+_HEADLINE = 34.0
+_LETTER = 7.4  # About the width of a bold letter.
 
 # Every rule starts with the class of the picture's root element, so that a page around it keeps its own look.
 STYLE = """
@@ -15,7 +16,7 @@ STYLE = """
 .asnets .name, .asnets text.name { font-family: "DejaVu Sans Mono", Menlo, Consolas, monospace; font-size: 11.5px }
 .asnets text.small { fill: #545c6a; font-size: 11.5px }
 .asnets text.strong { font-weight: bold }
-.asnets text.headline { font-size: 18px; font-weight: bold }
+.asnets text.halo { paint-order: stroke; stroke: #fff; stroke-width: 3px }
 .asnets text.middle { text-anchor: middle }
 .asnets text.end { text-anchor: end }
 .asnets text.chance { fill: #00507e; font-size: 11px; font-weight: bold; text-anchor: middle;
@@ -26,13 +27,13 @@ STYLE = """
 .asnets .option { stroke: #0072b2; stroke-opacity: .45; stroke-linecap: round }
 .asnets .segment { stroke: #0072b2; stroke-linecap: round }
 .asnets .place { fill: #fff; stroke: #8a93a3; stroke-width: 1.5 }
-.asnets .spare { fill: #fff; stroke: #1f2430 }
+.asnets .spare { fill: #fff; stroke: #4a5160 }
 .asnets .used { fill: #fff; stroke: #8a93a3; stroke-width: 1.5; stroke-dasharray: 2 2 }
 .asnets .goal { fill: none; stroke: #00734f; stroke-width: 2.5 }
 .asnets .start { fill: none; stroke: #1f2430; stroke-width: 2.5 }
-.asnets .flat { fill: #d55e00; stroke: #fff; stroke-width: 1.5 }
-.asnets .cross { stroke: #fff; stroke-width: 2; stroke-linecap: round }
-.asnets .car { fill: #0072b2; stroke: #fff; stroke-width: 2 }
+.asnets .flat { fill: #d55e00; stroke: #fff; stroke-width: 1 }
+.asnets .cross { stroke: #fff; stroke-linecap: round }
+.asnets .car { fill: none; stroke: #0072b2; stroke-width: 2.5 }
 .asnets .table { stroke: #8a93a3; stroke-width: 2 }
 .asnets .gone { stroke: #d55e00; stroke-dasharray: 3 4 }
 .asnets .hand { fill: none; stroke: #1f2430; stroke-width: 2; stroke-linejoin: round }
@@ -77,9 +78,15 @@ def new_svg(width: float, height: float, title: str, description: str) -> Elemen
 def standalone(root: ElementTree.Element) -> str:
     """The picture as a document of its own."""
     document = ElementTree.Element("svg", dict(root.attrib))
+    width, height = (float(root.get(name, "0")) for name in ("width", "height"))
+    document.set("height", number_text(height + _HEADLINE))
+    document.set("viewBox", f"0 0 {number_text(width)} {number_text(height + _HEADLINE)}")
     words = [child for child in root if child.tag in ("title", "desc")]
     document.extend(words)
     add(document, "style", text=STYLE)
     add(document, "rect", width="100%", height="100%", fill="#ffffff")
-    document.extend(child for child in root if child not in words)
+    headline = shortened(root.findtext("title", ""), int(width / _LETTER))
+    add_text(document, 14, 27, headline, "strong")
+    body = add(document, "g", transform=f"translate(0 {number_text(_HEADLINE)})")
+    body.extend(child for child in root if child not in words)
     return ElementTree.tostring(document, encoding="unicode") + "\n"

@@ -78,6 +78,17 @@ def _note(before: Situation, after: Situation, dropped: set[int], names: tuple[s
     return ", ".join(parts) or ("failed: nothing changed" if after == before else "")
 
 
+def block_keys(world: BlocksWorld) -> list[tuple[str, str]]:
+    """The looks of blocks, by class, and what they mean."""
+    keys = [("block moved", "moved by the step")]
+    if world.dropping_schemas:
+        keys.append(("block dropped", "dropped on the table"))
+    keys.append(("block right", "where the goal wants it, and so is all below"))
+    if world.roles.intact:
+        keys.append(("block destroyed", "destroyed; a dot is a charge that has not gone off"))
+    return keys
+
+
 class TowersPainter:
     """Draws scenes of one run in one size."""
 
@@ -136,6 +147,12 @@ class TowersPainter:
         self.draw_goal(root, goal, height)
         return root
 
+    @property
+    def goal_words(self) -> str:
+        """What the picture of the goal shows."""
+        floating = self.goal is not None and self.goal.floating
+        return "The goal. Towers in the air may stand on anything." if floating else "The goal."
+
     def draw_goal(self, parent: ElementTree.Element, goal: Goal, height: float) -> None:
         """Draws the goal's towers; those that may stand on anything hang over the table."""
         floor = height - _EDGE
@@ -185,6 +202,7 @@ class TowersPainter:
         add(parent, "path", d=f"{jaws}M{middle:.1f} {top - 3:.1f}V1", class_="hand")
 
 
+_KEY_ROW = 18.0
 _CELL_GAP = 18.0
 _CAPTION = 46.0
 _MAX_WIDTH, _MAX_HEIGHT = 1120.0, 2200.0
@@ -206,11 +224,13 @@ def draw_towers(painter: TowersPainter, scenes: list[Scene], run: Run, title: st
     goal_height = 0.0 if goal is None else float(goal.get("height", "0")) + 30
     goal_width = 0.0 if goal is None else float(goal.get("width", "0"))
     note = 24.0 if left_out else 0.0
+    keys = block_keys(painter.world)
     rows = -(-len(shown) // across)
-    width = max(across * cell_width, goal_width + 2 * _CELL_GAP, 420.0) + _CELL_GAP
+    width = max(across * cell_width, goal_width + 2 * _CELL_GAP, 560.0) + _CELL_GAP
     record = run.record
     description = f"The towers after each of {count(record.steps, 'step')}, and the goal. {painter.description(scenes[-1])}"
-    root = new_svg(width, 16 + goal_height + note + rows * cell_height, title, description)
+    height = 12 + goal_height + note + rows * cell_height + _KEY_ROW * len(keys) + 14
+    root = new_svg(width, height, title, description)
     top = 12.0
     if goal is not None:
         part = add(root, "g", class_="goal-towers", transform=f"translate({number_text(_CELL_GAP)} {number_text(top)})")
@@ -229,6 +249,11 @@ def draw_towers(painter: TowersPainter, scenes: list[Scene], run: Run, title: st
         add(cell, "title", text=painter.description(scene))
         _draw_caption(cell, scene, run, cell_width - _CELL_GAP)
         painter.draw(add(cell, "g", transform=f"translate(0 {number_text(_CAPTION - 6)})"), scene)
+    top += rows * cell_height + 14
+    for row, (style, words) in enumerate(keys):
+        key = add(root, "g", class_=style, transform=f"translate({number_text(_CELL_GAP)} {number_text(top + _KEY_ROW * row)})")
+        add(key, "rect", width=16, height=12, rx=2)
+        add_text(root, _CELL_GAP + 24, top + _KEY_ROW * row + 10, words, "small")
     return root
 
 
