@@ -90,7 +90,9 @@ def _draw_blocks_world(world: BlocksWorld, run: Run, title: str) -> RunPicture |
     cards = [Card(painter.svg(scene) if scene.number < drawn else None, note=scene.note) for scene in scenes]
     for card, step, named in zip(cards[1:], run.trace.steps, run.steps, strict=True):
         card.added = [name for atom, name in zip(step.added, named.added, strict=True) if not world.is_drawn(atom)]
-        card.deleted = [name for atom, name in zip(step.deleted, named.deleted, strict=True) if not world.is_drawn(atom)]
+        card.deleted = [
+            name for atom, name in zip(step.deleted, named.deleted, strict=True) if not world.is_drawn(atom)
+        ]
     goal = painter.goal_svg()
     contents = Contents(
         cards,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from asnets.api import Run, RunStep
-from asnets.network.svg import add, clean
+from asnets.network.svg import add
 from asnets.pictures.style import STYLE, count, new_svg, percent
 
 MAX_OPTIONS, MAX_CHANGES = 5, 24
@@ -65,7 +65,8 @@ _FRAGMENT_STYLE = """
 .asnets.run.single .changed.ahead, .asnets.run.single .burst.ahead { display: none }
 .asnets.run.single .step.now .segment { stroke: #00507e; stroke-opacity: 1 }
 .asnets.run.single .step:not(.now) .segment { stroke-opacity: .45 }
-.asnets.run.single .chances :not(.now), .asnets.run.single .choices :not(.now), .asnets.run.single .at-end { display: none }
+.asnets.run.single .chances :not(.now), .asnets.run.single .choices :not(.now),
+.asnets.run.single .at-end { display: none }
 .asnets.run.single .chance.now, .asnets.run.single .by-step.now { display: inline }
 .asnets.run.single .level:not(.now) { opacity: .35 }
 @media (min-width: 60rem) {
@@ -159,7 +160,7 @@ def ending_words(run: Run) -> str:
 
 def draw_fragment(run: Run, kind: str, title: str, contents: Contents) -> str:
     """The part of a page."""
-    root = ElementTree.Element("section", {"class": f"asnets run {kind}", "aria-label": clean(title)})
+    root = ElementTree.Element("section", {"class": f"asnets run {kind}"})
     add(root, "style", STYLE + _FRAGMENT_STYLE)
     add(root, "h2", title)
     add(root, "p", f"{ending_words(run)} · greedy policy · seed {run.record.seed}", class_="facts")

@@ -75,7 +75,8 @@ def _turned(places: Places, start: int, goal: int | None) -> Places:
     places = places @ np.array([[cosine, -sine], [sine, cosine]])
     if places[:, 1].mean() < 0:
         places[:, 1] *= -1
-    return places - places.min(axis=0)
+    lowest: Places = places.min(axis=0)
+    return places - lowest
 
 
 def _distances(count: int, roads: Sequence[tuple[int, int]]) -> Places:

@@ -1,4 +1,4 @@
-"""The map of a tireworld with the path of a run: roads, spares, flat tires, and what the policy thought of each road."""
+"""The map of a tireworld with the path of a run: roads, spares, flat tires, the probability of each road."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ class _Map:
                 if chance < max(_LEAST_SHOWN, 0.01):
                     continue
                 (x1, y1), (x2, y2) = self.at[road[0]], self.at[road[1]]
-                share = 0.42
+                share = 0.55
                 text = add_text(group, x1 + share * (x2 - x1), y1 + share * (y2 - y1) + 4, percent(chance), "chance")
                 text.set("data-at", str(leg.number))
                 if road in shown or not (self.is_roomy or chance <= _SURE):

@@ -1,4 +1,4 @@
-"""The towers of a blocks world, one picture a state: what was moved, what was dropped, what is where the goal wants it."""
+"""The towers of a blocks world, one picture a state: what was moved or dropped, what is where the goal wants it."""
 
 from __future__ import annotations
 
@@ -210,16 +210,16 @@ _LEAST_CELLS = 6
 
 
 def draw_towers(painter: TowersPainter, scenes: list[Scene], run: Run, title: str) -> ElementTree.Element:
-    """The goal and the states of a run side by side; of a long run the first ones and the last, and how many are not shown.
+    """The goal and the states of a run side by side; of a long run some from first to last, and how many are left out.
 
     What belongs to a step has its number in `data-at`.
     """
     cell_width = max(painter.width, 190.0) + _CELL_GAP
     cell_height = painter.height + _CAPTION
-    across = max(1, min(len(scenes), int(_MAX_WIDTH / cell_width)))
-    room = max(_LEAST_CELLS, across * int(_MAX_HEIGHT / cell_height))
-    left_out = max(0, len(scenes) - room)
-    shown = scenes if not left_out else [*scenes[: room - 1], scenes[-1]]
+    across = min(len(scenes), max(2, int(_MAX_WIDTH / cell_width)))
+    room = min(len(scenes), max(_LEAST_CELLS, across * int(_MAX_HEIGHT / cell_height)))
+    left_out = len(scenes) - room
+    shown = [scenes[round(index * (len(scenes) - 1) / max(1, room - 1))] for index in range(room)]
     goal = painter.goal_svg()
     goal_height = 0.0 if goal is None else float(goal.get("height", "0")) + 30
     goal_width = 0.0 if goal is None else float(goal.get("width", "0"))
@@ -228,7 +228,9 @@ def draw_towers(painter: TowersPainter, scenes: list[Scene], run: Run, title: st
     rows = -(-len(shown) // across)
     width = max(across * cell_width, goal_width + 2 * _CELL_GAP, 560.0) + _CELL_GAP
     record = run.record
-    description = f"The towers after each of {count(record.steps, 'step')}, and the goal. {painter.description(scenes[-1])}"
+    description = (
+        f"The towers after each of {count(record.steps, 'step')}, and the goal. {painter.description(scenes[-1])}"
+    )
     height = 12 + goal_height + note + rows * cell_height + _KEY_ROW * len(keys) + 14
     root = new_svg(width, height, title, description)
     top = 12.0
@@ -239,7 +241,7 @@ def draw_towers(painter: TowersPainter, scenes: list[Scene], run: Run, title: st
         towers.extend(child for child in goal if child.tag not in ("title", "desc"))
         top += goal_height
     if left_out:
-        words = f"The first {count(room - 2, 'step')} and the last state are shown; {count(left_out, 'state')} between are left out."
+        words = f"{count(room, 'state')} of the run are shown; {left_out:,} between them are left out."
         add_text(root, _CELL_GAP, top + 14, words, "small")
         top += note
     for index, scene in enumerate(shown):
@@ -251,7 +253,12 @@ def draw_towers(painter: TowersPainter, scenes: list[Scene], run: Run, title: st
         painter.draw(add(cell, "g", transform=f"translate(0 {number_text(_CAPTION - 6)})"), scene)
     top += rows * cell_height + 14
     for row, (style, words) in enumerate(keys):
-        key = add(root, "g", class_=style, transform=f"translate({number_text(_CELL_GAP)} {number_text(top + _KEY_ROW * row)})")
+        key = add(
+            root,
+            "g",
+            class_=style,
+            transform=f"translate({number_text(_CELL_GAP)} {number_text(top + _KEY_ROW * row)})",
+        )
         add(key, "rect", width=16, height=12, rx=2)
         add_text(root, _CELL_GAP + 24, top + _KEY_ROW * row + 10, words, "small")
     return root
