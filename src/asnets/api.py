@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from asnets.errors import ConfigError
-from asnets.evaluation import trace
+from asnets.evaluation import Trace, trace
 from asnets.evaluation.evaluate import Evaluation, evaluate
 from asnets.evaluation.rollouts import EpisodeRecord
 from asnets.grounding import DEFAULT_LIMITS, GroundTask, Limits, ground
@@ -57,25 +57,43 @@ class RunStep:
 
     Attributes:
         action: What was done.
-        probability: What the policy gave it.
-        runner_up: The second choice and its probability; None where there was no other.
+        probabilities: What the policy gave each applicable action; the likeliest first.
         added: Propositions that became true.
         deleted: Propositions that became false.
     """
 
     action: str
-    probability: float
-    runner_up: tuple[str, float] | None
+    probabilities: dict[str, float]
     added: tuple[str, ...]
     deleted: tuple[str, ...]
+
+    @property
+    def probability(self) -> float:
+        """What the policy gave the action."""
+        return self.probabilities[self.action]
+
+    @property
+    def runner_up(self) -> tuple[str, float] | None:
+        """The second choice and its probability; None where there was no other."""
+        return next((item for item in self.probabilities.items() if item[0] != self.action), None)
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a policy, step by step."""
+    """One run of a policy, step by step.
 
-    record: EpisodeRecord
+    Attributes:
+        steps: By name.
+        trace: By number, with the states.
+    """
+
     steps: tuple[RunStep, ...]
+    trace: Trace
+
+    @property
+    def record(self) -> EpisodeRecord:
+        """How long it was, what it cost and how it ended."""
+        return self.trace.record
 
 
 class Policy:
@@ -108,21 +126,16 @@ class Policy:
         """One run of the greedy policy: the first of those that `evaluate` makes with the same seed."""
         policy = NetworkPolicy(self.network, task)
         found = trace(policy, seed=seed, max_steps=max_steps)
-        steps = []
-        for step, state in zip(found.steps, found.states, strict=False):
-            chances = _named(task, policy, state)
-            action = task.action_name(step.action)
-            probability = chances.pop(action)
-            steps.append(
-                RunStep(
-                    action,
-                    probability,
-                    next(iter(chances.items()), None),
-                    tuple(task.atom_name(atom) for atom in step.added),
-                    tuple(task.atom_name(atom) for atom in step.deleted),
-                )
+        steps = tuple(
+            RunStep(
+                task.action_name(step.action),
+                _named(task, policy, state),
+                tuple(task.atom_name(atom) for atom in step.added),
+                tuple(task.atom_name(atom) for atom in step.deleted),
             )
-        return Run(found.record, tuple(steps))
+            for step, state in zip(found.steps, found.states, strict=False)
+        )
+        return Run(steps, found)
 
     def evaluate(
         self,

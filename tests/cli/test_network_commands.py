@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -103,6 +104,27 @@ def test_run(trained: Path) -> None:
     assert "1  (go l0 l1)" in result.stdout
 
 
+def test_run_with_a_picture(trained: Path, tmp_path: Path) -> None:
+    plain = run("run", "m.asnet", "line.pddl", "l4.pddl", cwd=trained).stdout
+    for name in ("run.html", "deep/run.SVG"):
+        path = tmp_path / name
+        result = run("run", "m.asnet", "line.pddl", "l4.pddl", "-o", path, cwd=trained)
+        assert (result.returncode, result.stderr) == (0, "")
+        assert result.stdout == f"{plain}picture: {path}\n"
+    document = ElementTree.parse(tmp_path / "deep" / "run.SVG").getroot()
+    assert document.tag == "{http://www.w3.org/2000/svg}svg"
+    assert "line-4 of line: goal reached after 3 steps, cost 3" in "".join(document.itertext())
+    text = (tmp_path / "run.html").read_text()
+    assert text.startswith("<!DOCTYPE html>")
+    assert "<title>A run on line-4</title>" in text
+    assert text.count("(go l1 l2)") >= 2
+    arguments = ["run", "m.asnet", "line.pddl", "l4.pddl", "--json", "-o", str(tmp_path / "j.html")]
+    result = run(*arguments, cwd=trained)
+    assert json.loads(result.stdout)["picture"] == str(tmp_path / "j.html")
+    assert (tmp_path / "j.html").read_text() == text
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["deep", "j.html", "run.html"]
+
+
 def test_from_python(trained: Path) -> None:
     task = asnets.load(trained / "line.pddl", trained / "l9.pddl")
     policy = asnets.Policy.load(trained / "m.asnet")
@@ -136,6 +158,8 @@ def test_bad_input(trained: Path) -> None:
         (["evaluate", "cut.asnet", "line.pddl", "l3.pddl"], 3, "error: cut.asnet: not a model file, or cut off or dam"),
         (["run", "line.pddl", "line.pddl", "l3.pddl"], 3, "error: line.pddl: not a model file, or cut off or damaged"),
         (["run", "none.asnet", "line.pddl", "l3.pddl"], 3, "error: none.asnet: cannot read the file: No such file"),
+        (["run", "m.asnet", "line.pddl", "l3.pddl", "-o", "l3.pddl"], 2, "error: -o l3.pddl must end in .html or .svg"),
+        (["run", "m.asnet", "line.pddl", "l3.pddl", "-o", "l3.pddl/x.svg"], 3, "l3.pddl/x.svg: cannot write the file"),
         (["train", "line.pddl", "stuck.pddl", "-o", "x"], 2, "its goal cannot be reached for less than the dead-end"),
         (["train", "line.pddl", "done.pddl", "-o", "x"], 2, "line-3 is left out because its goal holds at once"),
         (["train", "line.pddl", "-o", "x"], 2, "Missing argument 'PROBLEM...'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,7 +17,9 @@ from asnets.cli.running import (
     SeedOption,
     load,
     print_json,
+    require,
 )
+from asnets.files import write_atomically
 from asnets.grounding import DEFAULT_LIMITS
 from asnets.models import find_model
 
@@ -25,6 +28,10 @@ def run(
     model: ModelArgument,
     domain: DomainArgument,
     problem: ProblemArgument = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE.html|FILE.svg", help="Also draw the run; text or JSON stay."),
+    ] = None,
     max_steps: Annotated[int, typer.Option("--max-steps", min=0, help="Step limit.")] = 300,
     seed: SeedOption = 0,
     costs: CostsOption = "unit",
@@ -34,12 +41,27 @@ def run(
     """Run a trained policy once and show every step.
 
     Of each step: the action, its probability, the second choice, and what became true (+) and false (-).
+
+    With -o also as a picture: the map of a tireworld, the towers of a blocks world, the steps of anything else. A page
+    (.html) goes through the run step by step; .svg is an overview.
     """
+    suffix = "" if output is None else output.suffix.lower()
+    # Also keeps a problem file that is given to -o by mistake from being overwritten.
+    require(output is None or suffix in (".html", ".svg"), f"-o {output} must end in .html or .svg")
     path = find_model(model)
     task = load(domain, problem, costs, max_actions).task
     from asnets.api import Policy
 
-    found = Policy.load(path).run(task, seed=seed, max_steps=max_steps)
+    policy = Policy.load(path)
+    if output is None:
+        found = policy.run(task, seed=seed, max_steps=max_steps)
+    else:
+        from asnets.pictures import draw_run, page
+
+        picture = draw_run(policy, task, seed=seed, max_steps=max_steps)
+        found = picture.run
+        title = f"A run on {task.problem}"
+        write_atomically(output, picture.svg if suffix == ".svg" else page(title, [picture.html]))
     record = found.record
     if json:
         print_json(
@@ -49,6 +71,7 @@ def run(
                 "ending": record.ending,
                 "cost": record.cost,
                 "seed": seed,
+                **({} if output is None else {"picture": str(output)}),
                 "steps": [
                     {
                         "action": step.action,
@@ -72,3 +95,5 @@ def run(
         print(f"{'':>{width}}    {changes or 'no change'}")
     ending = {"goal": "goal reached", "dead_end": "dead end: no action applies", "step_limit": "step limit reached"}
     print(f"{ending[record.ending]} after {record.steps} steps, cost {record.cost:g}")
+    if output is not None:
+        print(f"picture: {output}")

@@ -39,12 +39,12 @@ def num_cells(text: str) -> int:
     return len(text) + wide - sum(unicodedata.combining(character) != 0 for character in text)
 
 
-def shortened(name: str) -> str:
-    """The name, or its beginning if it is too long for a box."""
-    if num_cells(name) <= _MAX_CELLS:
+def shortened(name: str, max_cells: int = _MAX_CELLS) -> str:
+    """The name, or its beginning if it is too long for its place."""
+    if num_cells(name) <= max_cells:
         return name
     widths = itertools.accumulate(map(num_cells, name))
-    return name[: sum(1 for _ in itertools.takewhile(lambda width: width < _MAX_CELLS, widths))] + "…"
+    return name[: sum(1 for _ in itertools.takewhile(lambda width: width < max_cells, widths))] + "…"
 
 
 def clean(text: str) -> str:

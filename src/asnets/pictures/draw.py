@@ -1,0 +1,116 @@
+"""From a policy and a task to the picture of a run, in the view that suits the task."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from asnets.api import Policy, Run
+from asnets.grounding import GroundTask
+from asnets.pictures.blocks import BlocksWorld, find_blocks_world
+from asnets.pictures.fragment import MAX_CHANGES, Card, Contents, draw_fragment, ending_words
+from asnets.pictures.map_picture import MAX_LOCATIONS, draw_map, find_legs, leg_note
+from asnets.pictures.steps_picture import draw_steps
+from asnets.pictures.style import count, standalone
+from asnets.pictures.tireworld import Tireworld, find_tireworld
+from asnets.pictures.towers_picture import TowersPainter, block_keys, draw_towers, find_scenes
+
+Kind = Literal["map", "towers", "steps"]
+
+_MAX_DRAWN_BLOCKS = 20_000
+
+
+@dataclass(frozen=True)
+class RunPicture:
+    """A run in pictures.
+
+    Attributes:
+        kind: "map" (of a tireworld), "towers" (of a blocks world) or "steps" (of anything else).
+        run: What is shown.
+        svg: An overview as an SVG document.
+        html: All of it as a part of an HTML page, complete in itself: see `asnets.pictures.page`.
+    """
+
+    kind: Kind
+    run: Run
+    svg: str
+    html: str
+
+
+def draw_run(
+    policy: Policy, task: GroundTask, *, seed: int = 0, max_steps: int = 300, title: str | None = None
+) -> RunPicture:
+    """Runs a policy once, the run that `Policy.run` makes, and draws it.
+
+    Args:
+        policy: The policy, of the domain of the task.
+        task: The problem.
+        seed: Of all random choices.
+        max_steps: Step limit.
+        title: Over the picture; the name of the problem if left out.
+    """
+    run = policy.run(task, seed=seed, max_steps=max_steps)
+    title = f"{task.problem} of {task.domain}" if title is None else title
+    left_out = ""
+    world = find_tireworld(task)
+    if world is not None:
+        if len(world.locations) <= MAX_LOCATIONS:
+            picture = _draw_tireworld(world, run, title)
+            if picture is not None:
+                return picture
+        left_out = f"The map is not drawn: it has {count(len(world.locations), 'location')}."
+    blocks = find_blocks_world(task)
+    if blocks is not None:
+        picture = _draw_blocks_world(blocks, run, title)
+        if picture is not None:
+            return picture
+    return _draw_any(task, run, title, left_out)
+
+
+def _draw_tireworld(world: Tireworld, run: Run, title: str) -> RunPicture | None:
+    legs = find_legs(world, run)
+    if legs is None:
+        return None
+    words = f"{title}: {ending_words(run)}"
+    picture = draw_map(world, run, legs, words)
+    names = world.task.objects
+    cards = [Card(words=f"at {names[world.start]}")]
+    cards += [Card(words=f"now at {names[leg.there]}", note=leg_note(leg)) for leg in legs]
+    overview = (picture, "The map, with the path of the run. Point at a road or a location to read more.")
+    contents = Contents(cards, overview)
+    return RunPicture("map", run, standalone(picture), draw_fragment(run, "map", title, contents))
+
+
+def _draw_blocks_world(world: BlocksWorld, run: Run, title: str) -> RunPicture | None:
+    scenes = find_scenes(world, run)
+    if scenes is None:
+        return None
+    painter = TowersPainter(world, scenes)
+    drawn = max(1, _MAX_DRAWN_BLOCKS // max(1, len(world.blocks)))
+    cards = [Card(painter.svg(scene) if scene.number < drawn else None, note=scene.note) for scene in scenes]
+    for card, step, named in zip(cards[1:], run.trace.steps, run.steps, strict=True):
+        card.added = [name for atom, name in zip(step.added, named.added, strict=True) if not world.is_drawn(atom)]
+        card.deleted = [
+            name for atom, name in zip(step.deleted, named.deleted, strict=True) if not world.is_drawn(atom)
+        ]
+    goal = painter.goal_svg()
+    contents = Contents(
+        cards,
+        None if goal is None else (goal, painter.goal_words),
+        card_width=min(900.0, max(300.0, painter.width + 30)),
+        left_out="" if len(scenes) <= drawn else f"Towers are drawn for the first {count(drawn - 1, 'step')} only.",
+        legend=block_keys(world),
+    )
+    svg = standalone(draw_towers(painter, scenes, run, f"{title}: {ending_words(run)}"))
+    return RunPicture("towers", run, svg, draw_fragment(run, "towers", title, contents))
+
+
+def _draw_any(task: GroundTask, run: Run, title: str, left_out: str) -> RunPicture:
+    first = [task.atom_name(int(atom)) for atom in run.trace.states[0]]
+    more = f" and {len(first) - MAX_CHANGES:,} more" if len(first) > MAX_CHANGES else ""
+    cards = [Card(words=f"true: {' '.join(first[:MAX_CHANGES])}{more}" if first else "nothing is true")]
+    for step in run.steps:
+        note = "" if step.added or step.deleted else "nothing changed"
+        cards.append(Card(note=note, added=step.added, deleted=step.deleted))
+    svg = standalone(draw_steps(run, f"{title}: {ending_words(run)}"))
+    return RunPicture("steps", run, svg, draw_fragment(run, "steps", title, Contents(cards, left_out=left_out)))
