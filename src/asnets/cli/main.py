@@ -12,8 +12,9 @@ from asnets.cli.evaluate import evaluate
 from asnets.cli.generate import generate
 from asnets.cli.heuristics import heuristics
 from asnets.cli.inspect import inspect
-from asnets.cli.reproduce import reproduce
 from asnets.cli.models import models
+from asnets.cli.report import report
+from asnets.cli.reproduce import reproduce
 from asnets.cli.run import run
 from asnets.cli.running import give_up_output, reporting
 from asnets.cli.simulate import simulate
@@ -27,7 +28,20 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 success, 2 wrong use, 3 bad input, 4 a limit was reached, 70 a bug of ours, 130 interrupted.",
 )
-for command in (check, inspect, generate, simulate, heuristics, solve, train, evaluate, run, models, reproduce):
+for command in (
+    check,
+    inspect,
+    generate,
+    simulate,
+    heuristics,
+    solve,
+    train,
+    evaluate,
+    run,
+    models,
+    reproduce,
+    report,
+):
     app.command()(reporting(command))
 
 

@@ -1,0 +1,416 @@
+"""The paper's four questions, answered from our numbers.
+
+An answer counts the problems that a system solves fully: on which every run reaches the goal. The same rule, applied to
+the paper's tables, gives what the paper's numbers say; where both are there, the text says whether they agree. Nothing
+is concluded from cells that have not been run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from asnets.experiments.report.document import Block, Bullets, Heading, Paragraph
+from asnets.experiments.report.figures import training_seconds
+from asnets.experiments.report.paper import Estimate, paper_estimate, paper_results
+from asnets.experiments.report.scores import estimate
+from asnets.experiments.report.selected import is_compared
+from asnets.experiments.report.special import landmark_ratio, layers, variant
+from asnets.experiments.report.tables import cost_ratio, of_size
+from asnets.experiments.results import ExperimentResults, SystemInfo
+
+_OPEN = "open"
+_EXTENDED = "prob-blocksworld-extended"
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many problems a system solves fully.
+
+    Attributes:
+        goals: Of all runs.
+        waiting: Cells that are yet to be run.
+    """
+
+    full: int
+    total: int
+    goals: int
+    runs: int
+    waiting: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self.full == self.total
+
+    def __str__(self) -> str:
+        return f"{self.full} of {self.total}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What an experiment says on a question.
+
+    Attributes:
+        verdict: A word; "open" where cells are missing.
+        paper: The verdict by the paper's numbers; None if it has none.
+    """
+
+    experiment: ExperimentResults
+    verdict: str
+    paper: str | None
+    text: str
+
+
+def tally(experiment: ExperimentResults, system: SystemInfo) -> Tally:
+    scores = [experiment.scores[system.name, each.name] for each in experiment.problems]
+    is_untrained = system.kind == "asnet" and experiment.trainings.get(system.name) is None
+    return Tally(
+        sum(estimate(score).is_full for score in scores),
+        len(scores),
+        sum(score.goals for score in scores),
+        sum(score.runs for score in scores),
+        sum(score.missing - score.skipped for score in scores) + is_untrained,
+    )
+
+
+def paper_tally(experiment: ExperimentResults, system: tuple[str, str]) -> Tally | None:
+    """The same of a system of the paper, on the problems that it has; None if there are none."""
+    found = [paper_estimate(system, each.paper) for each in experiment.problems]
+    known: list[Estimate] = [each for each in found if each is not None]
+    if not known:
+        return None
+    return Tally(
+        sum(each.is_full for each in known),
+        len(known),
+        sum(each.goals for each in known),
+        sum(each.runs for each in known),
+    )
+
+
+def answers(experiments: Sequence[ExperimentResults]) -> list[Block]:
+    """All questions with their answers."""
+    blocks: list[Block] = [
+        Paragraph(
+            "Each answer is made from the numbers of this report: a problem counts as solved where every run "
+            "reached the goal. What the paper says is judged by the same rule from its tables."
+        )
+    ]
+    for question, find, conclude in _QUESTIONS:
+        findings = [found for each in experiments if (found := find(each)) is not None]
+        blocks.append(Heading(question))
+        if not findings:
+            blocks.append(Paragraph("This run holds no experiment with the systems that it takes.", "Not answered."))
+            continue
+        blocks.append(Paragraph(_agreement(findings), conclude(findings)))
+        blocks.append(Bullets(tuple(Paragraph(each.text, f"{each.experiment.title}:") for each in findings)))
+    return blocks
+
+
+def _agreement(findings: Sequence[Finding]) -> str:
+    compared = [each for each in findings if each.paper is not None and each.verdict != _OPEN]
+    differ = [each.experiment.title for each in compared if each.paper != each.verdict]
+    if not compared:
+        return ""
+    if not differ:
+        return f"The paper’s numbers say the same of {_listed([each.experiment.title for each in compared])}."
+    same = [each.experiment.title for each in compared if each.paper == each.verdict]
+    return (f"The paper’s numbers say the same of {_listed(same)}, but " if same else "The paper’s numbers ") + (
+        f"say otherwise of {_listed(differ)}."
+    )
+
+
+# When is it worth it?
+
+
+def worth(experiment: ExperimentResults) -> Finding | None:
+    """Whether an ASNet solves more problems than every baseline."""
+    if not is_compared(experiment):
+        return None
+    networks, planners = (_tallies(experiment, kind) for kind in ("asnet", "planner"))
+    (network, ours), (planner, theirs) = _most(networks), _most(planners)
+    waiting = sum(each.waiting for _, each in networks + planners)
+    verdict = _OPEN if waiting else _compare(ours.full, theirs.full)
+    parts = [
+        f"{network.title} solves {ours} problems, the best baseline ({planner.title}) {theirs}"
+        + (f", all up to size {size}." if (size := _all_up_to(experiment, planner)) is not None else "."),
+        _break_even(experiment, network),
+        _cost_of_optimal(experiment, network),
+        _shorter_cut_offs(experiment),
+        _unfinished(waiting),
+    ]
+    return Finding(experiment, verdict, _paper_worth(experiment), _sentences(parts))
+
+
+def _paper_worth(experiment: ExperimentResults) -> str | None:
+    found = {system: paper_tally(experiment, system) for system in paper_results()}
+    known = {system: each for system, each in found.items() if each is not None}
+    if not known:
+        return None
+    best = [
+        max(each.full for system, each in known.items() if (system[0] == "asnet") == is_asnet)
+        for is_asnet in (True, False)
+    ]
+    return _compare(best[0], best[1])
+
+
+def _conclude_worth(findings: Sequence[Finding]) -> str:
+    return _by_verdict(
+        findings, {"more": "Worth it in", "as many": "No more solved than by a baseline in", "fewer": "Not worth it in"}
+    )
+
+
+def _break_even(experiment: ExperimentResults, network: SystemInfo) -> str:
+    """From which size on the ASNet, training included, is faster than every baseline that solves the size fully."""
+    training = training_seconds(experiment, network)
+    if training is None:
+        return ""
+    since: int | None = None
+    for size in experiment.sizes():
+        ours = _full_seconds(experiment, network, size)
+        planners = [each for each in experiment.systems if each.kind == "planner"]
+        theirs = [found for each in planners if (found := _full_seconds(experiment, each, size)) is not None]
+        if ours is None or (theirs and min(theirs) <= training + ours):
+            since = None
+        elif since is None:
+            since = size
+    if since is None:
+        return f"With its training, {training:.0f} s of CPU time, it is not the fastest at the largest sizes."
+    return (
+        f"With its training, {training:.0f} s of CPU time, it is from size {since} on faster than every baseline that "
+        "still solves all problems of a size, or the only one to do so."
+    )
+
+
+def _full_seconds(experiment: ExperimentResults, system: SystemInfo, size: int) -> float | None:
+    scores = of_size(experiment, system, size)
+    seconds = [score.seconds for score in scores if score.seconds is not None and estimate(score).is_full]
+    return sum(seconds) / len(seconds) if len(seconds) == len(scores) else None
+
+
+def _cost_of_optimal(experiment: ExperimentResults, network: SystemInfo) -> str:
+    optimal = [
+        each
+        for each in experiment.systems
+        if each.kind == "planner"
+        and each.settings.get("planner") != "ssipp"
+        and each.settings.get("heuristic") in ("lmcut", "hmax", "zero")
+    ]
+    if not optimal:
+        return ""
+    reference, _ = _most([(each, tally(experiment, each)) for each in optimal])
+    solved = [each for each in experiment.problems if estimate(experiment.scores[reference.name, each.name]).is_full]
+    ratio = cost_ratio(experiment, network, reference, solved)
+    if ratio is None:
+        return ""
+    problems = "one problem" if len(solved) == 1 else f"{len(solved)} problems"
+    return f"On the {problems} that {reference.title}, which is optimal, solves, its cost is {ratio:.3f} times as high."
+
+
+# Are the heuristic features necessary?
+
+
+def features(experiment: ExperimentResults) -> Finding | None:
+    """Whether landmarks among the inputs make the difference, with the same teacher."""
+    with_landmarks, without = variant(experiment, "h-add"), variant(experiment, "h-add-no-lm")
+    if with_landmarks is None or without is None:
+        return None
+    ours, others = tally(experiment, with_landmarks), tally(experiment, without)
+    waiting = ours.waiting + others.waiting
+    text = [
+        f"With landmarks {ours} problems are solved ({ours.goals} of {ours.runs} runs), without {others} "
+        f"({others.goals} of {others.runs}).",
+        _landmark_time(experiment),
+        _unfinished(waiting),
+    ]
+    verdict = _OPEN if waiting else _features_verdict(ours, others)
+    return Finding(experiment, verdict, _paper_features(experiment), _sentences(text))
+
+
+def _features_verdict(ours: Tally, others: Tally) -> str:
+    if ours.full > others.full:
+        return "necessary" if ours.is_full else "helpful"
+    if ours.full < others.full:
+        return "a hindrance"
+    return "not necessary" if ours.is_full else "without effect"
+
+
+def _paper_features(experiment: ExperimentResults) -> str | None:
+    if experiment.name == _EXTENDED:  # [toyer2018action, section 5.3], in words only.
+        return "necessary"
+    ours, others = paper_tally(experiment, ("asnet", "h-add")), paper_tally(experiment, ("asnet", "h-add-no-lm"))
+    return None if ours is None or others is None else _features_verdict(ours, others)
+
+
+def _landmark_time(experiment: ExperimentResults) -> str:
+    for size in reversed(experiment.sizes()):
+        found = landmark_ratio(experiment, size)
+        if found is not None:
+            ratio = found[0] / found[1]
+            return f"At size {size} solving takes {ratio:.1f} times as long with landmarks as without."
+    return ""
+
+
+def _conclude_features(findings: Sequence[Finding]) -> str:
+    return _by_verdict(
+        findings,
+        {
+            "necessary": "Necessary in",
+            "helpful": "Helpful, but not enough, in",
+            "not necessary": "Not necessary in",
+            "without effect": "Without effect on what is solved in",
+            "a hindrance": "A hindrance in",
+        },
+    )
+
+
+# How do suboptimal teachers affect it?
+
+
+def teachers(experiment: ExperimentResults) -> Finding | None:
+    """Whether the teacher with the inadmissible heuristic does as well as the optimal one."""
+    hadd = variant(experiment, "h-add")
+    optimal = [each for each in experiment.systems if each.kind == "asnet" and _is_optimally_taught(each)]
+    if hadd is None or not optimal:
+        return None
+    ours = tally(experiment, hadd)
+    text = [f"{hadd.title} solves {ours} problems{_after(experiment, hadd)}."]
+    waiting, theirs = ours.waiting, 0
+    for system in optimal:
+        other = tally(experiment, system)
+        waiting += other.waiting
+        theirs = max(theirs, other.full)
+        text.append(f"{system.title} solves {other}{_after(experiment, system)}.")
+        ratio = cost_ratio(experiment, hadd, system, experiment.problems)
+        if ratio is not None:
+            text.append(f"Where both reach the goal, the suboptimally taught one costs {ratio:.3f} times as much.")
+    text.append(_unfinished(waiting))
+    verdict = _OPEN if waiting else "sufficient" if ours.full >= theirs else "not sufficient"
+    paper_ours, paper_other = paper_tally(experiment, ("asnet", "h-add")), paper_tally(experiment, ("asnet", "lm-cut"))
+    paper = None
+    if paper_ours is not None and paper_other is not None:
+        paper = "sufficient" if paper_ours.full >= paper_other.full else "not sufficient"
+    return Finding(experiment, verdict, paper, _sentences(text))
+
+
+def _is_optimally_taught(system: SystemInfo) -> bool:
+    return bool(system.settings.get("options", {}).get("teacher_heuristic") == "lmcut")
+
+
+def _after(experiment: ExperimentResults, system: SystemInfo) -> str:
+    seconds = training_seconds(experiment, system)
+    return "" if seconds is None else f" after {seconds:.0f} s of training on {len(system.train)} problems"
+
+
+def _conclude_teachers(findings: Sequence[Finding]) -> str:
+    return _by_verdict(
+        findings,
+        {"sufficient": "A suboptimal teacher is sufficient in", "not sufficient": "An optimal teacher does better in"},
+    )
+
+
+# Is it performing fixed-depth lookahead?
+
+
+def lookahead(experiment: ExperimentResults) -> Finding | None:
+    """Whether SSiPP, which looks ahead as far, solves as much."""
+    networks = _tallies(experiment, "asnet")
+    replanners = [each for each in _tallies(experiment, "planner") if each[0].settings.get("planner") == "ssipp"]
+    if not networks or not replanners:
+        return None
+    network, ours = _most(networks)
+    text = [f"{network.title} ({layers(network)} proposition layers) solves {ours} problems."]
+    for depth in sorted({_depth(each) for each, _ in replanners}, reverse=True):
+        best, theirs = _most([each for each in replanners if _depth(each[0]) == depth])
+        text.append(f"SSiPP of depth {depth}, at its best ({best.title}), solves {theirs}.")
+    waiting = sum(each.waiting for _, each in networks + replanners)
+    text += [_shorter_cut_offs(experiment), _unfinished(waiting)]
+    verdict = _OPEN if waiting else _lookahead_verdict(ours.full, max(each.full for _, each in replanners))
+    found = [paper_tally(experiment, (system, name)) for system in ("asnet", "ssipp") for name in ("h-add", "lm-cut")]
+    paper = None
+    if all(each is not None for each in found):
+        full = [0 if each is None else each.full for each in found]
+        paper = _lookahead_verdict(max(full[:2]), max(full[2:]))
+    return Finding(experiment, verdict, paper, _sentences(text))
+
+
+def _lookahead_verdict(ours: int, theirs: int) -> str:
+    return "no" if ours > theirs else "not told"
+
+
+def _depth(system: SystemInfo) -> int:
+    depth = system.settings.get("depth")
+    return 3 if depth is None else int(depth)
+
+
+def _conclude_lookahead(findings: Sequence[Finding]) -> str:
+    return _by_verdict(
+        findings,
+        {
+            "no": "No: equal lookahead solves less in",
+            "not told": "These numbers do not rule it out, since SSiPP solves as much, in",
+        },
+    )
+
+
+_QUESTIONS: tuple[
+    tuple[str, Callable[[ExperimentResults], Finding | None], Callable[[Sequence[Finding]], str]], ...
+] = (
+    ("When is it worth using an ASNet?", worth, _conclude_worth),
+    ("Are the heuristic features necessary?", features, _conclude_features),
+    ("How do suboptimal teachers affect it?", teachers, _conclude_teachers),
+    ("Is it performing fixed-depth lookahead?", lookahead, _conclude_lookahead),
+)
+
+
+def _tallies(experiment: ExperimentResults, kind: str) -> list[tuple[SystemInfo, Tally]]:
+    return [(each, tally(experiment, each)) for each in experiment.systems if each.kind == kind]
+
+
+def _most(tallies: Sequence[tuple[SystemInfo, Tally]]) -> tuple[SystemInfo, Tally]:
+    return max(tallies, key=lambda each: (each[1].full, each[1].goals))
+
+
+def _compare(ours: int, theirs: int) -> str:
+    return "more" if ours > theirs else "as many" if ours == theirs else "fewer"
+
+
+def _all_up_to(experiment: ExperimentResults, system: SystemInfo) -> int | None:
+    """The largest size up to which all problems are solved fully."""
+    found = None
+    for size in experiment.sizes():
+        if not all(estimate(each).is_full for each in of_size(experiment, system, size)):
+            break
+        found = size
+    return found
+
+
+def _shorter_cut_offs(experiment: ExperimentResults) -> str:
+    if experiment.scale == "paper":
+        return ""
+    cut_offs = experiment.definition["scale"]["cut_offs"]
+    return (
+        f"Baselines had {cut_offs['time_limit']:g} s and {cut_offs['memory_limit'] / 1e9:g} GB here, in the paper "
+        "9000 s and 10 GB."
+    )
+
+
+def _unfinished(waiting: int) -> str:
+    return f"Not decided: {waiting} cells of these systems have not been run." if waiting else ""
+
+
+def _by_verdict(findings: Sequence[Finding], words: dict[str, str]) -> str:
+    groups = {
+        verdict: [each.experiment.title for each in findings if each.verdict == verdict] for verdict in (*words, _OPEN)
+    }
+    parts = [
+        f"{words[verdict]} {_listed(titles)}." for verdict, titles in groups.items() if verdict in words and titles
+    ]
+    return " ".join(parts + ([f"Open, as cells are missing: {_listed(groups[_OPEN])}."] if groups[_OPEN] else []))
+
+
+def _listed(titles: Sequence[str]) -> str:
+    return titles[0] if len(titles) == 1 else ", ".join(titles[:-1]) + f" and {titles[-1]}"
+
+
+def _sentences(parts: Sequence[str]) -> str:
+    return " ".join(part for part in parts if part)

@@ -1,0 +1,202 @@
+"""Puts the report together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from asnets.experiments.report.answers import answers
+from asnets.experiments.report.document import Block, Commands, Document, Facts, Folded, Paragraph, Picture, Section
+from asnets.experiments.report.figures import learning_curves, running_times
+from asnets.experiments.report.references import between_text
+from asnets.experiments.report.scores import argument, is_same_instance
+from asnets.experiments.report.selected import best_table, is_compared
+from asnets.experiments.report.special import (
+    MONSTER,
+    TIREWORLD,
+    landmark_table,
+    monster_table,
+    monster_text,
+    training_table,
+)
+from asnets.experiments.report.tables import (
+    comparison_text,
+    coverage_table,
+    has_paper,
+    robustness_table,
+    size_table,
+    strategies,
+)
+from asnets.experiments.results import ExperimentResults
+from asnets.experiments.store import Row
+
+_MANY = 5
+"""From so many problems a size on, a summary by size comes first and the whole table is folded."""
+
+
+def make_document(experiments: Sequence[ExperimentResults], pictures: Sequence[Picture] = ()) -> Document:
+    """The report of all experiments of a folder."""
+    compared = [each for each in experiments if is_compared(each)]
+    sections = [Section("What was run", "run", _run(experiments))]
+    if compared:
+        figure = running_times(compared)
+        sections.append(Section("Best ASNet, best baseline", "best", (best_table(compared),)))
+        sections.append(Section("Running times", "times", (figure,), for_docs=False))
+    sections.append(Section("The paper’s four questions", "questions", tuple(answers(experiments))))
+    sections += [
+        Section(each.title, f"experiment-{number}", tuple(_experiment(each)))
+        for number, each in enumerate(experiments, start=1)
+    ]
+    if pictures:
+        sections.append(Section("Runs to look at", "pictures", tuple(pictures), for_docs=False))
+    if any(each.trainings for each in experiments):
+        sections.append(Section("Trainings", "trainings", tuple(_trainings(experiments)), for_docs=False))
+    scales = ", ".join(dict.fromkeys(each.scale for each in experiments))
+    titles = ", ".join(each.title for each in experiments)
+    return Document("Action Schema Networks: results", f"{titles}. Scale: {scales}.", tuple(sections))
+
+
+def _run(experiments: Sequence[ExperimentResults]) -> tuple[Block, ...]:
+    rows = {row.key: row for each in experiments for row in _rows(each)}
+    cells = sum(_cells(each) for each in experiments)
+    missing = sum(each.missing for each in experiments)
+    skipped = sum(score.skipped for each in experiments for score in each.scores.values())
+    state = f"{cells - missing - skipped} cells finished, {skipped} skipped"
+    facts = [
+        ("State", f"{state}; nothing is missing" if not missing else f"{state}; {missing} have not been run yet"),
+        *_scale_facts(experiments),
+        ("Seeds", _seeds(experiments)),
+        ("Versions", _joined(f"asnets {row.outcome.version}" for row in rows.values())),
+        ("Machines", _joined(_machine(row) for row in rows.values())),
+        ("Finished", _dates(list(rows.values()))),
+    ]
+    blocks: list[Block] = []
+    if missing:
+        blocks.append(
+            Paragraph(
+                f"{missing} of {cells} cells have not been run. Everything below is made from the others, and says "
+                "where something is missing.",
+                "This run is not finished.",
+            )
+        )
+    blocks.append(Facts(tuple((name, value) for name, value in facts if value)))
+    blocks.append(Paragraph("To get all of it again, in a folder DIR of your choice; what DIR holds is not run again:"))
+    lines = []
+    for scale in dict.fromkeys(each.scale for each in experiments):
+        names = " ".join(argument(each) for each in experiments if each.scale == scale)
+        lines.append(f"asnets reproduce {names} --scale {scale} -o DIR")
+    blocks.append(Commands((*lines, "asnets report DIR")))
+    return tuple(blocks)
+
+
+def _rows(experiment: ExperimentResults) -> list[Row]:
+    trained = [row for row in experiment.trainings.values() if row is not None]
+    return trained + [row for score in experiment.scores.values() for row in score.rows]
+
+
+def _cells(experiment: ExperimentResults) -> int:
+    return len(experiment.trainings) + sum(len(score.rows) + score.missing for score in experiment.scores.values())
+
+
+def _scale_facts(experiments: Sequence[ExperimentResults]) -> list[tuple[str, str]]:
+    facts = []
+    for scale in {each.scale: each.definition["scale"] for each in experiments}.values():
+        planners, networks = scale["cut_offs"], scale["asnet_cut_offs"]
+        skips = (
+            "; sizes above one where none of its runs reached the goal are skipped"
+            if scale["skip_above_failure"]
+            else ""
+        )
+        facts += [
+            (
+                f"Scale {scale['name']}",
+                f"planners {scale['seeds']} × {scale['runs']} runs (seeds × runs) of at most "
+                f"{scale['planner_max_steps']} steps, ASNets {scale['asnet_runs']} runs of at most "
+                f"{scale['max_steps']} steps{skips}",
+            ),
+            (
+                "Cut-offs",
+                f"planners {planners['time_limit']:g} s and {planners['memory_limit'] / 1e9:g} GB (SSiPP stops "
+                f"training {planners['margin']:g} s earlier), ASNets {networks['time_limit']:g} s and "
+                f"{networks['memory_limit'] / 1e9:g} GB on a problem",
+            ),
+        ]
+    full = [
+        f"{each.title} {', '.join(map(str, each.definition['full_sizes']))}"
+        for each in experiments
+        if each.definition["full_sizes"]
+    ]
+    return [
+        *facts,
+        ("Full cut-offs", f"planners have the paper’s 9000 s and 10 GB at {'; '.join(full)}" if full else ""),
+    ]
+
+
+def _seeds(experiments: Sequence[ExperimentResults]) -> str:
+    seeds = max((each.definition["scale"]["seeds"] for each in experiments), default=0)
+    planners = "0" if seeds == 1 else f"0 to {seeds - 1}"
+    return f"training, ASNets and strategies 0; planners {planners}"
+
+
+def _machine(row: Row) -> str:
+    machine = row.outcome.machine
+    parts = [
+        str(machine.get("processor", "")),
+        f"{machine['cores']} cores" if "cores" in machine else "",
+        f"{machine['memory'] / 1e9:.0f} GB" if "memory" in machine else "",
+        str(machine.get("system", "")),
+        f"Python {machine['python']}" if "python" in machine else "",
+        f"torch {machine['torch']}" if "torch" in machine else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _dates(rows: Sequence[Row]) -> str:
+    days = sorted(row.outcome.finished[:10] for row in rows)
+    if not days:
+        return ""
+    return days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return "; ".join(sorted(set(texts)))
+
+
+def _experiment(experiment: ExperimentResults) -> list[Block]:
+    if experiment.name == MONSTER:
+        return [Paragraph(monster_text(experiment)), monster_table(experiment)]
+    blocks: list[Block] = []
+    if has_paper(experiment):
+        blocks.append(Paragraph(comparison_text(experiment)))
+    is_own = any(each.paper is not None and not is_same_instance(each) for each in experiment.problems)
+    if is_own and has_paper(experiment):
+        blocks.append(
+            Paragraph(
+                "The problems are not the paper’s own, only of the same distribution and sizes, so that costs "
+                "cannot be compared problem by problem; the paper’s are shown for orientation, and only means over "
+                "the problems of a size are compared.",
+                "Other instances.",
+            )
+        )
+    if strategies(experiment):
+        blocks += [Paragraph(text) for text in between_text(experiment)]
+    if max(sum(each.size == size for each in experiment.problems) for size in experiment.sizes()) >= _MANY:
+        folded = Folded(f"All {len(experiment.problems)} problems", (coverage_table(experiment),))
+        return [*blocks, robustness_table(experiment), folded]
+    if is_own:
+        blocks.append(size_table(experiment))
+    blocks.append(coverage_table(experiment))
+    if experiment.name == TIREWORLD:
+        blocks.append(landmark_table(experiment))
+    return blocks
+
+
+def _trainings(experiments: Sequence[ExperimentResults]) -> list[Block]:
+    blocks: list[Block] = [training_table(experiments)]
+    seen: set[str] = set()
+    for experiment in experiments:
+        keys = {row.key for row in experiment.trainings.values() if row is not None}
+        figure = learning_curves(experiment)
+        if figure is not None and not keys <= seen:
+            blocks.append(figure)
+        seen |= keys
+    return blocks

@@ -1,0 +1,227 @@
+"""The figures: running times and learning curves. Matplotlib is loaded only when one is drawn."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from asnets.experiments.report.document import Figure
+from asnets.experiments.report.tables import of_size
+from asnets.experiments.results import ExperimentResults, SystemInfo
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+# Okabe and Ito's colours, which people with any kind of colour blindness tell apart.
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555")
+_DASHES: tuple[Any, ...] = ("solid", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 1.5, 1, 1.5)))
+_MARKERS = ("o", "s", "^", "D")
+_STYLE: dict[Any, Any] = {
+    "svg.hashsalt": "asnets",
+    "svg.fonttype": "none",
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#888888",
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelcolor": "#333333",
+    "xtick.color": "#555555",
+    "ytick.color": "#555555",
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e6e6e6",
+    "grid.linewidth": 0.7,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4.5,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+}
+Points = list[tuple[int, float, bool]]
+"""Size, seconds, and whether every run reached the goal."""
+
+
+def training_seconds(experiment: ExperimentResults, system: SystemInfo) -> float | None:
+    """CPU seconds of an ASNet's training; zero for all others; None where it has not ended."""
+    if system.kind != "asnet":
+        return 0.0
+    row = experiment.trainings.get(system.name)
+    return None if row is None else row.outcome.result.get("cpu")
+
+
+def time_points(experiment: ExperimentResults, system: SystemInfo, *, with_training: bool) -> Points:
+    """Time by size, averaged over the problems of a size, up to the first size at which no run reached the goal."""
+    training = training_seconds(experiment, system)
+    points: Points = []
+    if training is None:
+        return points
+    for size in experiment.sizes():
+        scores = of_size(experiment, system, size)
+        solved = [score.seconds for score in scores if score.seconds is not None]
+        if not solved:
+            if any(score.rows or score.skipped for score in scores):
+                break
+            continue
+        is_full = all(score.goals == score.runs > 0 for score in scores)
+        points.append((size, sum(solved) / len(solved) + (training if with_training else 0.0), is_full))
+    return points
+
+
+def running_times(experiments: Sequence[ExperimentResults]) -> Figure:
+    """A panel for each experiment, above with the time of training, below without."""
+    styles = _styles([system for experiment in experiments for system in experiment.systems])
+    with _drawing(3.9 * len(experiments), 7.4) as figure:
+        panels = figure.subplots(2, len(experiments), squeeze=False, sharex="col")
+        for column, experiment in enumerate(experiments):
+            for row, with_training in enumerate((True, False)):
+                axes = panels[row][column]
+                for system in experiment.systems:
+                    points = time_points(experiment, system, with_training=with_training)
+                    if system.kind != "strategy" and points:
+                        _line_of_points(axes, points, styles[system.title])
+                axes.set_yscale("log")
+                axes.margins(x=0.04)
+                if row == 0:
+                    axes.set_title(experiment.title, pad=34)
+                    axes.text(
+                        0, 1.02, _training_note(experiment), transform=axes.transAxes, fontsize=7, color="#555555"
+                    )
+                else:
+                    axes.set_xlabel("size")
+        panels[0][0].set_ylabel("CPU seconds: training (TR) + solving")
+        panels[1][0].set_ylabel("CPU seconds: solving alone")
+        _legend(figure, {name: style for name, style in styles.items() if _is_drawn(experiments, name)})
+        return _finished(
+            figure,
+            "running-times",
+            "Time to solve a problem by size, on a logarithmic scale; above with the time of training (TR) of an "
+            "ASNet, as in the paper, below without. Several problems of a size are averaged. A hollow mark: not all "
+            "runs reached the goal. A line ends where none does, or at the sizes that have been run.",
+        )
+
+
+def learning_curves(experiment: ExperimentResults) -> Figure | None:
+    """Coverage and loss by epoch and by time, for each training of an experiment; None if there is none."""
+    curves = [
+        (system, row.outcome.result["curve"])
+        for system in experiment.systems
+        if (row := experiment.trainings.get(system.name)) is not None and row.outcome.result.get("curve")
+    ]
+    if not curves:
+        return None
+    styles = _styles([system for system, _ in curves], by_group=False)
+    with _drawing(8.6, 5.2) as figure:
+        panels = figure.subplots(2, 2, sharex="col", sharey="row")
+        for system, curve in curves:
+            epochs = list(range(1, len(curve) + 1))
+            elapsed = [each["elapsed"] for each in curve]
+            style = styles[system.title] | {"marker": "", "linestyle": "solid"}
+            if len(curve) == 1:
+                style["marker"] = "o"
+            for position, quantity in enumerate(("coverage", "loss")):
+                values = [float("nan") if each[quantity] is None else each[quantity] for each in curve]
+                panels[position][0].plot(epochs, values, **style)
+                panels[position][1].plot(elapsed, values, **style)
+        panels[0][0].set_ylim(-0.03, 1.03)
+        panels[0][0].set_ylabel("coverage on training problems")
+        panels[1][0].set_ylabel("loss")
+        panels[1][0].set_xlabel("epoch")
+        panels[1][1].set_xlabel("wall seconds of training")
+        panels[1][0].xaxis.get_major_locator().set_params(integer=True)
+        figure.suptitle(experiment.title, x=0.01, ha="left", fontsize=10, fontweight="bold")
+        _legend(figure, {name: style | {"marker": "", "linestyle": "solid"} for name, style in styles.items()})
+        return _finished(
+            figure, f"learning-{experiment.name}", f"{experiment.title}: coverage on the training problems and loss."
+        )
+
+
+def _line_of_points(axes: Axes, points: Points, style: dict[str, Any]) -> None:
+    sizes, seconds = [size for size, _, _ in points], [value for _, value, _ in points]
+    axes.plot(sizes, seconds, **style)
+    partial = [(size, value) for size, value, is_full in points if not is_full]
+    if partial:
+        hollow = style | {"linestyle": "none", "markerfacecolor": "white", "zorder": 3}
+        axes.plot([size for size, _ in partial], [value for _, value in partial], **hollow)
+
+
+def _training_note(experiment: ExperimentResults) -> str:
+    lines = []
+    for system in experiment.systems:
+        seconds = training_seconds(experiment, system)
+        if system.kind == "asnet" and seconds is not None:
+            lines.append(f"TR {seconds:.0f} s  {_plain(system.title)}")
+    return "\n".join(lines[:4])
+
+
+def _styles(systems: Sequence[SystemInfo], *, by_group: bool = True) -> dict[str, dict[str, Any]]:
+    """A look for each title: a colour for each group of systems, dashes and marks within it."""
+    groups: dict[str, list[str]] = {}
+    for system in systems:
+        if system.kind == "strategy":
+            continue
+        group = system.title.partition(", ")[0] if by_group else system.title
+        titles = groups.setdefault(group, [])
+        if system.title not in titles:
+            titles.append(system.title)
+    return {
+        title: {
+            "color": _COLOURS[position % len(_COLOURS)],
+            "linestyle": _DASHES[index % len(_DASHES)],
+            "marker": _MARKERS[index % len(_MARKERS)],
+        }
+        for position, titles in enumerate(groups.values())
+        for index, title in enumerate(titles)
+    }
+
+
+def _is_drawn(experiments: Sequence[ExperimentResults], title: str) -> bool:
+    return any(
+        time_points(experiment, system, with_training=True)
+        for experiment in experiments
+        for system in experiment.systems
+        if system.title == title
+    )
+
+
+def _legend(figure: Drawing, styles: dict[str, dict[str, Any]]) -> None:
+    from matplotlib.lines import Line2D
+
+    if styles:
+        handles = [Line2D([], [], label=_plain(title), **style) for title, style in styles.items()]
+        figure.legend(handles=handles, loc="outside lower center", ncols=min(3, len(handles)), handlelength=3.2)
+
+
+def _plain(text: str) -> str:
+    """Text in which matplotlib sees no formula."""
+    return text.replace("$", r"\$")
+
+
+@contextmanager
+def _drawing(width: float, height: float) -> Iterator[Drawing]:
+    """A figure apart from pyplot and its state."""
+    import matplotlib
+    from matplotlib.figure import Figure as Drawing
+
+    with matplotlib.rc_context(_STYLE):
+        yield Drawing(figsize=(width, height), layout="constrained", facecolor="white")
+
+
+def _finished(figure: Drawing, name: str, caption: str) -> Figure:
+    svg, png = io.StringIO(), io.BytesIO()
+    figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    figure.savefig(png, format="png", dpi=150, metadata={"Software": None})
+    return Figure(name, caption, _inlinable(svg.getvalue(), name), png.getvalue())
+
+
+def _inlinable(svg: str, name: str) -> str:
+    """The drawing alone, with ids that no other figure of a page has, and fonts that every system has."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)
+    return svg.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")

@@ -1,0 +1,137 @@
+"""The report as one HTML page that needs nothing else: no scripts, no requests."""
+
+from __future__ import annotations
+
+from html import escape
+from importlib import resources
+from itertools import groupby
+
+from asnets.experiments.report.document import (
+    SIGNS,
+    Block,
+    Bullets,
+    Cell,
+    Commands,
+    Document,
+    Facts,
+    Figure,
+    Folded,
+    Heading,
+    Paragraph,
+    Picture,
+    Section,
+    Table,
+)
+
+
+def to_html(document: Document) -> str:
+    """The whole page."""
+    style = (resources.files("asnets.experiments.report") / "report.css").read_text(encoding="utf-8")
+    contents = "\n".join(
+        f'<li><a href="#{escape(each.anchor)}">{escape(each.title)}</a></li>' for each in document.sections
+    )
+    sections = "\n".join(map(_section, document.sections))
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8"/>
+<meta name="viewport" content="width=device-width, initial-scale=1"/>
+<title>{escape(document.title)}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<header>
+<h1>{escape(document.title)}</h1>
+<p class="subtitle">{escape(document.subtitle)}</p>
+</header>
+<nav aria-label="Contents">
+<ol>
+{contents}
+</ol>
+</nav>
+<main>
+{sections}
+</main>
+</body>
+</html>
+"""
+
+
+def _section(section: Section) -> str:
+    blocks = "\n".join(map(_block, section.blocks))
+    return f'<section id="{escape(section.anchor)}">\n<h2>{escape(section.title)}</h2>\n{blocks}\n</section>'
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Heading():
+            return f"<h3>{escape(block.text)}</h3>"
+        case Paragraph():
+            return f"<p>{_inline(block)}</p>"
+        case Bullets():
+            return "<ul>\n" + "\n".join(f"<li>{_inline(item)}</li>" for item in block.items) + "\n</ul>"
+        case Facts():
+            items = "\n".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in block.items)
+            return f"<dl>\n{items}\n</dl>"
+        case Commands():
+            return _commands(block.lines)
+        case Table():
+            return _table(block)
+        case Figure():
+            return _figure(block.svg, block.caption)
+        case Picture():
+            return _figure(block.html, block.caption)
+        case Folded():
+            inside = "\n".join(map(_block, block.blocks))
+            return f"<details>\n<summary>{escape(block.title)}</summary>\n{inside}\n</details>"
+
+
+def _inline(paragraph: Paragraph) -> str:
+    lead = f"<strong>{escape(paragraph.lead)}</strong> " if paragraph.lead else ""
+    return lead + escape(paragraph.text)
+
+
+def _commands(lines: tuple[str, ...]) -> str:
+    return "<pre><code>" + escape("\n".join(lines)) + "</code></pre>"
+
+
+def _figure(content: str, caption: str) -> str:
+    return f'<figure>\n<div class="wide">{content}</div>\n<figcaption>{escape(caption)}</figcaption>\n</figure>'
+
+
+def _table(table: Table) -> str:
+    rows = "\n".join(
+        f'<tr><th scope="row">{escape(name)}</th>{"".join(map(_cell, cells))}</tr>' for name, cells in table.rows
+    )
+    notes = "".join(f'<p class="note">{escape(note)}</p>\n' for note in table.notes)
+    again = f"Again; the same with seeds, versions, cut-offs and keys of cells is in tables/{table.name}.csv:"
+    again = f'<p class="note">{escape(again)}</p>\n{_commands(table.again)}\n' if table.again else ""
+    return (
+        f'<div class="table">\n<h3>{escape(table.caption)}</h3>\n<div class="wide"><table>\n'
+        f"<thead>\n{_head(table)}\n</thead>\n<tbody>\n{rows}\n</tbody>\n</table></div>\n{notes}{again}</div>"
+    )
+
+
+def _head(table: Table) -> str:
+    corner = f'<th class="corner"{{span}}>{escape(table.corner)}</th>'
+    titles = "".join(f'<th scope="col">{escape(column.title)}</th>' for column in table.columns)
+    if not any(column.group for column in table.columns):
+        return f"<tr>{corner.format(span='')}{titles}</tr>"
+    groups = "".join(
+        f'<th scope="colgroup" colspan="{len(list(members))}">{escape(group)}</th>'
+        for group, members in groupby(table.columns, key=lambda column: column.group)
+    )
+    span = ' rowspan="2"'
+    return f"<tr>{corner.format(span=span)}{groups}</tr>\n<tr>{titles}</tr>"
+
+
+def _cell(cell: Cell) -> str:
+    lines = "".join(
+        f'<div class="{line.style}">{escape(line.text)}'
+        + (f' <span class="{line.mark}">{SIGNS[line.mark]}</span>' if line.mark else "")
+        + "</div>"
+        for line in cell
+    )
+    marks = sorted({line.mark for line in cell if line.mark})
+    return f'<td class="{marks[-1]}-cell">{lines}</td>' if marks else f"<td>{lines}</td>"

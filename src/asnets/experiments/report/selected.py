@@ -1,0 +1,134 @@
+"""The best ASNet and the best baseline on selected problems, as in the table beside the paper's figure of times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from asnets.experiments.report.document import Cell, Column, Line, Record, Table
+from asnets.experiments.report.paper import Estimate, cost_mark, coverage_mark, paper_results
+from asnets.experiments.report.scores import command, estimate, estimate_lines, is_same_instance, origin, paper_lines
+from asnets.experiments.results import ExperimentResults, ProblemInfo, Score
+
+Best = tuple[str, Estimate]
+_FAILED = Estimate(0, 30, None, None)
+
+
+def is_compared(experiment: ExperimentResults) -> bool:
+    """Whether it has ASNets and planners."""
+    return {"asnet", "planner"} <= {each.kind for each in experiment.systems}
+
+
+def best(candidates: Iterable[Best]) -> Best | None:
+    """Highest coverage, then lowest cost, then first; None where nothing reached the goal."""
+    found = [each for each in candidates if each[1].mean_cost is not None]
+    return min(found, key=lambda each: (-each[1].goals / each[1].runs, each[1].mean_cost), default=None)
+
+
+def best_of_kind(experiment: ExperimentResults, kind: str, problem: ProblemInfo) -> Best | None:
+    """The best system of a kind on a problem."""
+    scores = (experiment.scores[each.name, problem.name] for each in experiment.systems if each.kind == kind)
+    return best((score.system, estimate(score)) for score in scores if score.rows)
+
+
+def paper_best(problem: str | None, *, is_asnet: bool) -> tuple[bool, Best | None]:
+    """Whether the paper has the problem, and its best ASNet or baseline there."""
+    found = [
+        (f"{system} {variant}", results[problem])
+        for (system, variant), results in paper_results().items()
+        if (system == "asnet") == is_asnet and problem in results
+    ]
+    return bool(found), best(found)
+
+
+def selected_problems(experiment: ExperimentResults) -> list[ProblemInfo]:
+    """The first problem of the sizes that tell most.
+
+    These are the smallest, the largest, the largest at which a baseline reaches the goal in every run and at all, and
+    the one above that.
+    """
+    sizes = experiment.sizes()
+    full, some = sizes[0], sizes[0]
+    for problem in experiment.problems:
+        found = best_of_kind(experiment, "planner", problem)
+        if found is not None:
+            some = max(some, problem.size)
+            full = max(full, problem.size) if found[1].is_full else full
+    above = next((size for size in sizes if size > some), sizes[-1])
+    wanted = {sizes[0], full, some, above, sizes[-1]}
+    firsts: dict[int, ProblemInfo] = {}
+    for problem in experiment.problems:
+        firsts.setdefault(problem.size, problem)
+    return [firsts[size] for size in sorted(wanted)]
+
+
+def best_table(experiments: Iterable[ExperimentResults]) -> Table:
+    """Best ASNet, best baseline; the CSV has all problems."""
+    experiments = [each for each in experiments if is_compared(each)]
+    rows: list[tuple[str, tuple[Cell, ...]]] = []
+    records: list[Record] = []
+    has_paper = False
+    for experiment in experiments:
+        chosen = {problem.name for problem in selected_problems(experiment)}
+        for problem in experiment.problems:
+            cells = []
+            for kind in ("asnet", "planner"):
+                cell, record = _best_cell(experiment, kind, problem)
+                cells.append(cell)
+                records.append(record)
+                has_paper = has_paper or any(line.style == "paper" for line in cell)
+            if problem.name in chosen:
+                rows.append((problem.name, tuple(cells)))
+    grey = " In grey or italics: the paper’s best by the same rule; ▲ ▼ as in the tables below." if has_paper else ""
+    return Table(
+        "best",
+        "Best ASNet, best baseline",
+        "problem",
+        (Column("best ASNet"), Column("best baseline")),
+        tuple(rows),
+        (
+            "Best: highest coverage, then lowest mean cost, then first in the order of the columns. Selected: of "
+            "each experiment the smallest and the largest size, the largest that a baseline solves in all runs and "
+            f"in any, and the size above that.{grey}",
+        ),
+        tuple(command(experiment) for experiment in experiments),
+        tuple(records),
+    )
+
+
+def _best_cell(experiment: ExperimentResults, kind: str, problem: ProblemInfo) -> tuple[Cell, Record]:
+    is_known, theirs = paper_best(problem.paper, is_asnet=kind == "asnet")
+    ours = best_of_kind(experiment, kind, problem)
+    titles = {system.name: system.title for system in experiment.systems}
+    lines: list[Line] = []
+    rows: tuple[Score, ...] = ()
+    if ours is not None:
+        reference = None if not is_known else _FAILED if theirs is None else theirs[1]
+        coverage = coverage_mark(ours[1], reference) if reference is not None else ""
+        cost = cost_mark(ours[1], reference) if reference is not None and is_same_instance(problem) else ""
+        lines = [*estimate_lines(ours[1], coverage, cost), Line(titles[ours[0]], "note")]
+        rows = (experiment.scores[ours[0], problem.name],)
+    else:
+        lines = [Line("–")]
+    if theirs is not None:
+        lines += [*paper_lines(theirs[1]), Line(theirs[0], "paper")]
+    elif is_known:
+        lines.append(Line("–", "paper"))
+    record: Record = {
+        "experiment": experiment.name,
+        "scale": experiment.scale,
+        "problem": problem.name,
+        "size": problem.size,
+        "kind": kind,
+        "system": None if ours is None else ours[0],
+        "goals": None if ours is None else ours[1].goals,
+        "runs": None if ours is None else ours[1].runs,
+        "mean_cost": None if ours is None else ours[1].mean_cost,
+        "ci95": None if ours is None else ours[1].ci95,
+        "paper_system": None if theirs is None else theirs[0],
+        "paper_goals": theirs[1].goals if theirs is not None else 0 if is_known else None,
+        "paper_mean_cost": None if theirs is None else theirs[1].mean_cost,
+        "paper_ci95": None if theirs is None else theirs[1].ci95,
+    }
+    found = tuple(row for score in rows for row in score.rows)
+    again = command(experiment, None if ours is None else ours[0], problem.name)
+    return tuple(lines), record | origin(found) | {"command": again}

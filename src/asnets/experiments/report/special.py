@@ -1,0 +1,216 @@
+"""Tables that belong to one question: the Monster, the price of landmarks, the trainings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from asnets.experiments.report.document import Cell, Column, Line, Record, Table
+from asnets.experiments.report.paper import LANDMARK_TIME_RATIOS, Estimate, coverage_mark, paper_monster
+from asnets.experiments.report.scores import command, estimate, estimate_lines, origin, paper_lines, reasons
+from asnets.experiments.results import ExperimentResults, SystemInfo
+from asnets.experiments.store import Row
+
+MONSTER = "monster"
+TIREWORLD = "triangle-tireworld"
+
+
+def variant(experiment: ExperimentResults, name: str) -> SystemInfo | None:
+    """The ASNet that stands for one of the paper's: "lm-cut", "h-add" or "h-add-no-lm"."""
+    return next((each for each in experiment.systems if each.paper == ("asnet", name)), None)
+
+
+def layers(system: SystemInfo) -> int:
+    """Proposition layers of an ASNet."""
+    return int(system.settings.get("options", {}).get("layers", 2))
+
+
+def monster_table(experiment: ExperimentResults) -> Table:
+    """Coverage by proposition layers and length of the path."""
+    rows: list[tuple[str, tuple[Cell, ...]]] = []
+    records: list[Record] = []
+    for system in experiment.systems:
+        cells: list[Cell] = []
+        for problem in experiment.problems:
+            score = experiment.scores[system.name, problem.name]
+            ours, theirs = estimate(score), paper_monster().get((layers(system), problem.size))
+            mark = coverage_mark(ours, theirs) if theirs is not None and score.rows else ""
+            if score.rows:
+                lines = estimate_lines(ours, mark)[:1]
+            else:
+                lines = [Line(text, "note") for text in reasons(score, system)]
+            cells.append((*lines, *paper_lines(theirs)))
+            record: Record = {
+                "experiment": experiment.name,
+                "scale": experiment.scale,
+                "layers": layers(system),
+                "path_length": problem.size,
+                "goals": score.goals if score.rows else None,
+                "runs": score.runs if score.rows else None,
+                "paper_goals": None if theirs is None else theirs.goals,
+                "paper_runs": None if theirs is None else theirs.runs,
+                "coverage_beyond_intervals": mark,
+            }
+            records.append(record | origin(score.rows) | {"command": command(experiment, system.name, problem.name)})
+        rows.append((str(layers(system)), tuple(cells)))
+    return Table(
+        "monster",
+        "Monster: coverage by proposition layers and length of the path",
+        "layers",
+        tuple(Column(str(problem.size), "path length") for problem in experiment.problems),
+        tuple(rows),
+        (
+            "Below ours, in grey or italics, the paper’s. ▲ better, ▼ worse beyond both 95% confidence intervals "
+            "(Wilson).",
+        ),
+        (command(experiment),),
+        tuple(records),
+    )
+
+
+def monster_text(experiment: ExperimentResults) -> str:
+    """Whether a network solves exactly the paths that it can see to the end."""
+    near: list[Estimate] = []
+    far: list[Estimate] = []
+    waiting = 0
+    for system in experiment.systems:
+        for problem in experiment.problems:
+            score = experiment.scores[system.name, problem.name]
+            if score.rows:
+                (near if layers(system) >= problem.size else far).append(estimate(score))
+            else:
+                waiting += 1
+    full = sum(each.is_full for each in near)
+    parts = (
+        [f"Where there are as many layers as steps, {full} of {len(near)} cells have full coverage."] if near else []
+    )
+    if far:
+        shares = [each.goals / each.runs for each in far]
+        parts.append(
+            f"Where the path is longer, {sum(each.is_full for each in far)} of {len(far)} do, and coverage is from "
+            f"{min(shares):.0%} to {max(shares):.0%}; the paper has 14 of 30 there, about what a guess gives."
+        )
+    return " ".join([*parts, *([f"{waiting} cells have not been run."] if waiting else [])])
+
+
+def landmark_ratio(experiment: ExperimentResults, size: int) -> tuple[float, float] | None:
+    """CPU seconds to solve the problems of a size with landmarks and without; None where one of the two has none."""
+    both = []
+    for name in ("h-add", "h-add-no-lm"):
+        system = variant(experiment, name)
+        if system is None:
+            return None
+        found = [experiment.scores[system.name, each.name].seconds for each in experiment.problems if each.size == size]
+        seconds = [each for each in found if each is not None]
+        if not found or len(seconds) < len(found):
+            return None
+        both.append(sum(seconds) / len(seconds))
+    return both[0], both[1]
+
+
+def landmark_table(experiment: ExperimentResults) -> Table:
+    """Time with landmarks over time without, at the sizes for which the paper says it."""
+    rows: list[tuple[str, tuple[Cell, ...]]] = []
+    records: list[Record] = []
+    for size, theirs in LANDMARK_TIME_RATIOS.items():
+        found = landmark_ratio(experiment, size)
+        texts = (
+            ("–", "–", "–") if found is None else (f"{found[0]:.2f}", f"{found[1]:.2f}", f"{found[0] / found[1]:.1f}")
+        )
+        rows.append((str(size), (*((Line(text),) for text in texts), (Line(str(theirs), "paper"),))))
+        systems = [each for each in (variant(experiment, "h-add"), variant(experiment, "h-add-no-lm")) if each]
+        scores = [
+            experiment.scores[system.name, problem.name]
+            for system in systems
+            for problem in experiment.problems
+            if problem.size == size
+        ]
+        record: Record = {
+            "experiment": experiment.name,
+            "scale": experiment.scale,
+            "size": size,
+            "seconds_with_landmarks": None if found is None else found[0],
+            "seconds_without": None if found is None else found[1],
+            "ratio": None if found is None else found[0] / found[1],
+            "paper_ratio": theirs,
+        }
+        records.append(record | origin(tuple(row for score in scores for row in score.rows)))
+    names = [each.name for each in (variant(experiment, "h-add"), variant(experiment, "h-add-no-lm")) if each]
+    options = "".join(f" --system {name}" for name in names)
+    return Table(
+        "landmark-time",
+        f"{experiment.title}: time to solve a problem with landmarks over time without",
+        "size",
+        (Column("with (CPU s)"), Column("without (CPU s)"), Column("ratio"), Column("paper’s ratio")),
+        tuple(rows),
+        ("ASNets with the h-add teacher. Reading, grounding and one run, without training.",),
+        (command(experiment).replace(" -o", f"{options} -o"),),
+        tuple(records),
+    )
+
+
+def training_table(experiments: Iterable[ExperimentResults]) -> Table:
+    """All trainings, each once."""
+    rows: list[tuple[str, tuple[Cell, ...]]] = []
+    records: list[Record] = []
+    seen: set[str] = set()
+    experiments = list(experiments)
+    for experiment in experiments:
+        for system in experiment.systems:
+            row = experiment.trainings.get(system.name)
+            if system.kind != "asnet" or (row is not None and row.key in seen):
+                continue
+            if row is not None:
+                seen.add(row.key)
+            cells, record = _training(experiment, system, row)
+            rows.append((f"{experiment.title}: {system.title}", cells))
+            records.append(record)
+    return Table(
+        "trainings",
+        "Trainings",
+        "training",
+        (
+            Column("problems"),
+            Column("epochs"),
+            Column("CPU s"),
+            Column("wall s"),
+            Column("coverage"),
+            Column("ended by"),
+        ),
+        tuple(rows),
+        (
+            "Coverage: on the training problems, after the last epoch. A training that serves two experiments is "
+            "listed with the first.",
+        ),
+        tuple(command(experiment) for experiment in experiments if experiment.trainings),
+        tuple(records),
+    )
+
+
+def _training(experiment: ExperimentResults, system: SystemInfo, row: Row | None) -> tuple[tuple[Cell, ...], Record]:
+    result = {} if row is None else row.outcome.result
+    curve = result.get("curve", [])
+    outcome = "not run yet" if row is None else row.outcome.outcome
+    ended = result.get("ended", result.get("reason", outcome))
+    coverage = curve[-1]["coverage"] if curve else None
+    record: Record = {
+        "experiment": experiment.name,
+        "scale": experiment.scale,
+        "system": system.name,
+        "problems": " ".join(system.train),
+        "outcome": outcome,
+        "ended": ended,
+        "epochs": result.get("epochs"),
+        "cpu_seconds": result.get("cpu"),
+        "wall_seconds": None if row is None else row.outcome.seconds,
+        "coverage": coverage,
+    }
+    cells: tuple[Cell, ...] = (
+        (Line(str(len(system.train)), "detail"),),
+        (Line(str(result["epochs"])),) if "epochs" in result else (Line("–"),),
+        (Line(f"{result['cpu']:.0f}"),) if "cpu" in result else (Line("–"),),
+        (Line("–" if row is None else f"{row.outcome.seconds:.0f}", "detail"),),
+        (Line("–" if coverage is None else f"{coverage:.0%}"),),
+        (Line(ended, "note"),),
+    )
+    found = () if row is None else (row,)
+    return cells, record | origin(found) | {"command": command(experiment, system.name)}

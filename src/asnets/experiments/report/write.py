@@ -1,0 +1,82 @@
+"""Writes the report of a folder of results."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+from asnets.errors import FileError
+from asnets.experiments.report.contents import make_document
+from asnets.experiments.report.document import Document, Figure, Picture, Table
+from asnets.experiments.report.html import to_html
+from asnets.experiments.report.markdown import to_docs, to_markdown
+from asnets.experiments.report.run_pictures import DrawRun, run_pictures
+from asnets.experiments.results import collect
+from asnets.experiments.store import Store
+from asnets.files import read_bytes, write_atomically
+
+BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
+
+
+def write_report(folder: Path, draw: DrawRun | None = None) -> Path:
+    """Writes report.html, report.md, tables/ and figures/ beside the results.
+
+    Args:
+        folder: Of the results.
+        draw: Draws runs; without it the report has no pictures of runs.
+
+    Returns:
+        The path of the HTML page.
+
+    Raises:
+        FileError: If there are no results, or a file cannot be written.
+    """
+    document = read_document(folder, draw)
+    for block in document.blocks():
+        if isinstance(block, Table):
+            write_atomically(folder / "tables" / f"{block.name}.csv", to_csv(block))
+        elif isinstance(block, Figure | Picture):
+            write_atomically(folder / "figures" / f"{block.name}.svg", block.svg)
+            if isinstance(block, Figure):
+                write_atomically(folder / "figures" / f"{block.name}.png", block.png)
+    write_atomically(folder / "report.md", to_markdown(document))
+    page = folder / "report.html"
+    write_atomically(page, to_html(document))
+    return page
+
+
+def update_docs(folder: Path, path: Path) -> None:
+    """Puts the results of a folder between the two marks of a Markdown file.
+
+    Raises:
+        FileError: If the file cannot be read or written, or does not have each mark once, in order.
+    """
+    text = read_bytes(path).decode()
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end or any(mark in part for mark in (BEGIN, END) for part in (before, after)):
+        raise FileError(f"{path}: expected the lines {BEGIN} and {END} once each, in this order")
+    write_atomically(path, f"{before}{BEGIN}\n\n{to_docs(read_document(folder))}\n\n{END}{after}")
+
+
+def read_document(folder: Path, draw: DrawRun | None = None) -> Document:
+    """The report of a folder.
+
+    Raises:
+        FileError: If there are no results.
+    """
+    with Store(folder) as store:
+        experiments = collect(store)
+        if not experiments:
+            raise FileError(f"{store.path}: there are no experiments in the file yet")
+        return make_document(experiments, [] if draw is None else run_pictures(store, experiments, draw))
+
+
+def to_csv(table: Table) -> str:
+    """The records of a table."""
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, list(table.records[0]) if table.records else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(table.records)
+    return stream.getvalue()
