@@ -9,17 +9,23 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import multiprocessing.connection
 import os
 import platform
+import select
 import signal
+import sys
 import threading
 import time
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from asnets.errors import AsnetsError
@@ -31,6 +37,8 @@ _GRACE = 2.0
 _POLL = 0.1
 _WAIT_FACTOR, _WAIT_MORE = 20, 60.0
 """So many times the time limit, and seconds more, may a process take in wall time before it is killed as stuck."""
+_LOST = 255
+"""The exit code of a process whose server was killed, so that nobody knows."""
 
 
 @cache
@@ -38,6 +46,17 @@ def _context() -> multiprocessing.context.ForkServerContext:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["asnets.experiments.work"])
     return context
+
+
+@contextmanager
+def _no_main_module() -> Iterator[None]:
+    """Processes started meanwhile do not load the main module of this one again: cells need nothing of it."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 class CellProcess:
@@ -56,7 +75,8 @@ class CellProcess:
         self._process = _context().Process(
             target=_child, args=(json.dumps(payload), model, theirs), name=f"asnets cell {key}", daemon=True
         )
-        self._process.start()
+        with _no_main_module():
+            self._process.start()
         theirs.close()
 
     @property
@@ -78,9 +98,7 @@ class CellProcess:
             self._process.kill()
         elif self._process.is_alive() and "outcome" not in self._received:
             return None
-        self._process.join()
-        self._receive()
-        self._connection.close()
+        self._receive_rest()
         code = self._process.exitcode or 0
         self._process.close()
         figures = self._received.get("figures", {})
@@ -88,7 +106,7 @@ class CellProcess:
             outcome = self._received["outcome"]
         elif is_late:
             outcome = "time"
-        elif code == -signal.SIGKILL:
+        elif code in (-signal.SIGKILL, _LOST):
             outcome, figures = "killed", figures | {"reason": "killed by a signal, perhaps for want of memory"}
         else:
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
@@ -109,6 +127,13 @@ class CellProcess:
         self._process.kill()
         self._process.join()
         self._process.close()
+        self._connection.close()
+
+    def _receive_rest(self) -> None:
+        self._process.join(_GRACE)
+        self._process.kill()
+        self._process.join()
+        self._receive()
         self._connection.close()
 
     def _receive(self) -> None:
@@ -161,6 +186,12 @@ class _Messages:
         self._lock = threading.Lock()
         self._is_over = False
 
+    def is_unheard(self, seconds: float) -> bool:
+        """Whether the program at the other end has gone; waits for that so long."""
+        poll = select.poll()
+        poll.register(self._connection, 0)
+        return bool(poll.poll(1000 * seconds))
+
     def keep(self, figures: dict[str, Any]) -> None:
         self._send({"figures": figures, "cpu": time.process_time()})
 
@@ -184,7 +215,7 @@ def _child(payload_text: str, model: bytes | None, connection: Connection) -> No
     torch.set_num_threads(1)
     payload = json.loads(payload_text)
     messages = _Messages(connection)
-    threading.Thread(target=_watch, args=(payload["cut_offs"], messages, os.getppid()), daemon=True).start()
+    threading.Thread(target=_watch, args=(payload["cut_offs"], messages), daemon=True).start()
     try:
         outcome, figures, trained = do_cell(payload, model, messages.keep)
         messages.end(outcome, figures=figures, model=trained)
@@ -197,11 +228,10 @@ def _child(payload_text: str, model: bytes | None, connection: Connection) -> No
         messages.end("crashed", figures={"reason": reason, "traceback": traceback.format_exc()})
 
 
-def _watch(cut_offs: dict[str, Any], messages: _Messages, parent: int) -> None:
+def _watch(cut_offs: dict[str, Any], messages: _Messages) -> None:
     deadline = cut_offs["time_limit"] + _GRACE
     while True:
-        time.sleep(_POLL)
-        if os.getppid() != parent:
+        if messages.is_unheard(_POLL):
             os._exit(1)
         outcome = None
         if time.process_time() > deadline:
