@@ -76,7 +76,7 @@ def _training(experiment: Experiment, system: System) -> Cell:
     payload = {
         "kind": "train",
         "settings": system.settings,
-        "problems": [_text(each) for each in system.train],
+        "problems": [problem_text(each) for each in system.train],
         "seed": 0,
         "cut_offs": asdict(experiment.scale.asnet_cut_offs)
         | {"time_limit": preset_of(system.settings).training.time_limit + _TRAINING_GRACE},
@@ -94,7 +94,7 @@ def _tests(
             payload = {
                 "kind": "planner",
                 "settings": system.settings,
-                "problem": _text(problem),
+                "problem": problem_text(problem),
                 "seed": seed,
                 "runs": scale.runs,
                 "max_steps": scale.planner_max_steps,
@@ -105,7 +105,7 @@ def _tests(
     training = trainings.get(system.name)
     payload = {
         "kind": system.kind,
-        "problem": _text(problem),
+        "problem": problem_text(problem),
         "seed": 0,
         "runs": scale.asnet_runs,
         "max_steps": scale.planner_max_steps if training is None else scale.max_steps,
@@ -114,7 +114,8 @@ def _tests(
     yield 0, Cell(_key(payload), system.kind, payload, None if training is None else training.key)
 
 
-def _text(problem: ProblemText) -> dict[str, str]:
+def problem_text(problem: ProblemText) -> dict[str, str]:
+    """A problem as part of a payload."""
     return {"name": problem.name, "domain": problem.domain, "problem": problem.problem}
 
 

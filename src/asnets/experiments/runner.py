@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from asnets.errors import ConfigError
-from asnets.experiments.cells import Cell, Place, describe, grid
+from asnets.experiments.cells import Cell, Place, describe, grid, problem_text
 from asnets.experiments.definition import Experiment
 from asnets.experiments.executors import Executor, Job
 from asnets.experiments.standing import Standing, standings
@@ -190,7 +190,7 @@ def _is_mishap(row: Row) -> bool:
 
 
 def _definition(experiment: Experiment) -> dict[str, Any]:
-    """All that a report says of an experiment, without the texts of problems."""
+    """All that a report says of an experiment, without the texts of problems but one."""
     return {
         "title": experiment.title,
         "scale": asdict(experiment.scale),
@@ -207,4 +207,11 @@ def _definition(experiment: Experiment) -> dict[str, Any]:
             for each in experiment.systems
         ],
         "problems": [{"name": each.name, "size": each.size, "paper": each.paper} for each in experiment.test],
+        "picture": _pictured(experiment),
     }
+
+
+def _pictured(experiment: Experiment) -> dict[str, str]:
+    """The problem whose runs are drawn in reports, with its texts: the first of the third size or of the largest."""
+    sizes = sorted({each.size for each in experiment.test})[:3]
+    return problem_text(next(each for each in experiment.test if each.size == sizes[-1]))

@@ -49,7 +49,7 @@ def do_cell(payload: dict[str, Any], model: bytes | None, keep: Keep) -> tuple[s
 
 
 def _train(payload: dict[str, Any]) -> tuple[str, Figures, bytes]:
-    tasks = [_task(each) for each in payload["problems"]]
+    tasks = [read_task(each) for each in payload["problems"]]
     begin = time.process_time()
     trainer = Trainer(tasks, preset_of(payload["settings"]), seed=payload["seed"])
     reason = train(trainer)
@@ -69,12 +69,9 @@ def _train(payload: dict[str, Any]) -> tuple[str, Figures, bytes]:
 
 def _run_network(payload: dict[str, Any], model: bytes) -> tuple[str, Figures]:
     cut_offs = payload["cut_offs"]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.asnet"
-        path.write_bytes(model)
-        policy = Policy.load(path)
+    policy = read_policy(model)
     start = time.process_time()
-    task = _task(payload["problem"])
+    task = read_task(payload["problem"])
     loaded = time.process_time()
     found = policy.evaluate(
         task,
@@ -103,7 +100,7 @@ def _plan(payload: dict[str, Any], keep: Keep) -> tuple[str, Figures]:
         return float(cut_offs["time_limit"]) - time.process_time()
 
     start = time.process_time()
-    task = _task(payload["problem"])
+    task = read_task(payload["problem"])
     solver = Solver(task, settings["planner"], settings["heuristic"], seed=seed, depth=settings["depth"])
     loaded = time.process_time()
     seconds = max(1e-3, left() - (cut_offs["margin"] if is_replanner else 0))
@@ -136,7 +133,7 @@ def _plan(payload: dict[str, Any], keep: Keep) -> tuple[str, Figures]:
 
 def _follow_strategy(payload: dict[str, Any]) -> tuple[str, Figures]:
     start = time.process_time()
-    task = _task(payload["problem"])
+    task = read_task(payload["problem"])
     loaded = time.process_time()
     runs = run_strategy(
         task,
@@ -160,7 +157,16 @@ def _figures(
     }
 
 
-def _task(text: dict[str, str]) -> GroundTask:
+def read_policy(model: bytes) -> Policy:
+    """The policy of a model file's contents."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.asnet"
+        path.write_bytes(model)
+        return Policy.load(path)
+
+
+def read_task(text: dict[str, str]) -> GroundTask:
+    """The ground task of a problem in a payload."""
     with tempfile.TemporaryDirectory() as folder:
         domain, problem = Path(folder) / "domain.pddl", Path(folder) / "problem.pddl"
         domain.write_text(text["domain"], encoding="utf-8")

@@ -1,44 +1,38 @@
-"""Pictures of runs: of each experiment one, of its first trained ASNet on a small test problem."""
+"""Pictures of runs: of each experiment one, on the problem that the runner chose for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from asnets.experiments.cells import grid
-from asnets.experiments.definition import load_experiment, shipped_experiments
 from asnets.experiments.report.document import Picture
 from asnets.experiments.results import ExperimentResults, Score
 from asnets.experiments.store import Store
 
-DrawRun = Callable[[bytes, str, str, int], tuple[str, str]]
-"""From a model file, a domain, a problem (as text) and a seed to a picture, as a part of an HTML page and as SVG."""
+
+def run_pictures(store: Store, experiments: Sequence[ExperimentResults]) -> list[Picture]:
+    """Draws a run of the first ASNet of each experiment that reaches the goal; the first of its runs in the tables."""
+    return [
+        _draw(experiment, score, model)
+        for experiment in experiments
+        if (score := _first_solved(experiment)) is not None
+        and (model := store.model(score.rows[0].settings["model"])) is not None
+    ]
 
 
-def run_pictures(store: Store, experiments: Sequence[ExperimentResults], draw: DrawRun) -> list[Picture]:
-    """Draws a run of each experiment that has a model and a solved problem, if that problem can be made again."""
-    found = []
-    for experiment in experiments:
-        score = _smallest_solved(experiment)
-        if score is None or experiment.name not in shipped_experiments():
-            continue
-        row = score.rows[0]
-        cells = {cell.key: cell for _, cell in grid(load_experiment(experiment.name, experiment.scale))}
-        model = store.model(row.settings["model"])
-        if model is None or row.key not in cells:
-            continue
-        problem = cells[row.key].payload["problem"]
-        html, svg = draw(model, problem["domain"], problem["problem"], row.seed)
-        title = next(each.title for each in experiment.systems if each.name == score.system)
-        caption = f"{experiment.title}: a run of {title} on {problem['name']}, seed {row.seed}."
-        found.append(Picture(f"run-{experiment.name}", caption, html, svg))
-    return found
+def _draw(experiment: ExperimentResults, score: Score, model: bytes) -> Picture:
+    # Imported here, since they bring torch, which a report without models does not need.
+    from asnets.experiments.work import read_policy, read_task
+    from asnets.pictures import draw_run
+
+    row = score.rows[0]
+    system = next(each for each in experiment.systems if each.name == score.system)
+    task = read_task(experiment.definition["picture"])
+    picture = draw_run(read_policy(model), task, seed=row.seed, max_steps=row.settings["max_steps"])
+    caption = f"{experiment.title}: a run of {system.title} on {score.problem.name}, seed {row.seed}."
+    return Picture(f"run-{experiment.name}", caption, picture.html, picture.svg)
 
 
-def _smallest_solved(experiment: ExperimentResults) -> Score | None:
-    for system in experiment.systems:
-        if system.kind == "asnet":
-            scores = [experiment.scores[system.name, each.name] for each in experiment.problems]
-            solved = [score for score in scores if score.goals]
-            if solved:
-                return min(solved, key=lambda score: score.problem.size)
-    return None
+def _first_solved(experiment: ExperimentResults) -> Score | None:
+    name = experiment.definition["picture"]["name"]
+    scores = [experiment.scores[each.name, name] for each in experiment.systems if each.kind == "asnet"]
+    return next((score for score in scores if score.goals), None)

@@ -11,7 +11,7 @@ from asnets.experiments.report.contents import make_document
 from asnets.experiments.report.document import Document, Figure, Picture, Table
 from asnets.experiments.report.html import to_html
 from asnets.experiments.report.markdown import to_docs, to_markdown
-from asnets.experiments.report.run_pictures import DrawRun, run_pictures
+from asnets.experiments.report.run_pictures import run_pictures
 from asnets.experiments.results import collect
 from asnets.experiments.store import Store
 from asnets.files import read_bytes, write_atomically
@@ -19,12 +19,8 @@ from asnets.files import read_bytes, write_atomically
 BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
 
 
-def write_report(folder: Path, draw: DrawRun | None = None) -> Path:
+def write_report(folder: Path) -> Path:
     """Writes report.html, report.md, tables/ and figures/ beside the results.
-
-    Args:
-        folder: Of the results.
-        draw: Draws runs; without it the report has no pictures of runs.
 
     Returns:
         The path of the HTML page.
@@ -32,7 +28,7 @@ def write_report(folder: Path, draw: DrawRun | None = None) -> Path:
     Raises:
         FileError: If there are no results, or a file cannot be written.
     """
-    document = read_document(folder, draw)
+    document = read_document(folder)
     for block in document.blocks():
         if isinstance(block, Table):
             write_atomically(folder / "tables" / f"{block.name}.csv", to_csv(block))
@@ -60,7 +56,7 @@ def update_docs(folder: Path, path: Path) -> None:
     write_atomically(path, f"{before}{BEGIN}\n\n{to_docs(read_document(folder))}\n\n{END}{after}")
 
 
-def read_document(folder: Path, draw: DrawRun | None = None) -> Document:
+def read_document(folder: Path) -> Document:
     """The report of a folder.
 
     Raises:
@@ -70,7 +66,7 @@ def read_document(folder: Path, draw: DrawRun | None = None) -> Document:
         experiments = collect(store)
         if not experiments:
             raise FileError(f"{store.path}: there are no experiments in the file yet")
-        return make_document(experiments, [] if draw is None else run_pictures(store, experiments, draw))
+        return make_document(experiments, run_pictures(store, experiments))
 
 
 def to_csv(table: Table) -> str:
