@@ -18,8 +18,8 @@ from asnets.pictures import RunPicture, draw_run, page
 from asnets.pictures.fragment import MAX_CHANGES, MAX_OPTIONS
 from asnets.pictures.map_picture import MAX_LOCATIONS
 from asnets.pictures.style import percent
-from tests.pictures.runs import ODD_TIRES, ODD_TIRES_PROBLEM, family_task, random_policy
-from tests.support import REPOSITORY, ground_text, state_names
+from tests.pictures.runs import ODD_TIRES, ODD_TIRES_PROBLEM, family_task, published_task, random_policy
+from tests.support import REPOSITORY, ground_text, needs_published, state_names
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -240,6 +240,22 @@ def test_towers(family: str, size: int) -> None:
     if family == "prob-blocksworld" and size == 5:
         assert drops
         assert failures
+
+
+@needs_published
+def test_towers_in_the_hand() -> None:
+    """The competition's blocks world has a hand that can hold a tower."""
+    task = published_task("ippc08/blocksworld", "p01-c0-C0-g1-n5.pddl")
+    held = 0
+    for seed in range(8):
+        picture = draw_run(random_policy(task, seed), task, seed=seed, max_steps=40)
+        _, html = parsed(picture)
+        for card, state in zip(with_class(html, "card"), picture.run.trace.states, strict=True):
+            towers = read_towers(card)
+            assert towers == expected_towers(task, state)
+            in_hand = [block for block, place in towers.items() if place == "hand"]
+            held += any(place in in_hand for place in towers.values())
+    assert held
 
 
 def test_long_runs_say_what_is_left_out() -> None:

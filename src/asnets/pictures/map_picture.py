@@ -241,7 +241,8 @@ class _Map:
                 if chance < max(_LEAST_SHOWN, 0.01):
                     continue
                 (x1, y1), (x2, y2) = self.at[road[0]], self.at[road[1]]
-                share = 0.55
+                # Names stand below their locations: at the lower end of a road there is more room.
+                share = 0.42 if y2 < y1 else 0.58
                 text = add_text(group, x1 + share * (x2 - x1), y1 + share * (y2 - y1) + 4, percent(chance), "chance")
                 text.set("data-at", str(leg.number))
                 if road in shown or not (self.is_roomy or chance <= _SURE):

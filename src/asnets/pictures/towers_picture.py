@@ -12,6 +12,7 @@ from asnets.pictures.style import count, new_svg, percent
 
 _ROW, _GAP, _EDGE = 18.0, 6.0, 8.0
 _MAX_LABEL_CELLS = 9
+_LEAST_SCALE = 0.75  # On narrow screens; what is wider is scrolled.
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,8 @@ def find_scenes(world: BlocksWorld, run: Run) -> list[Scene] | None:
             note = _note(before, situation, dropped, names)
             for block in moved:
                 if situation.places[block] == "hand":
-                    hand_column = next(i for i, tower in enumerate(scenes[-1].columns) if block in tower)
+                    last = scenes[-1].columns
+                    hand_column = next((i for i, tower in enumerate(last) if block in tower), hand_column)
         places = [block if block in towers else None for block in places]
         for block in towers:
             if block not in places:
@@ -117,6 +119,7 @@ class TowersPainter:
         """One scene as a picture of its own."""
         name = f"State after {count(scene.number, 'step')}" if scene.number else "Initial state"
         root = new_svg(self.width, self.height, name, self.description(scene))
+        root.set("style", f"min-width: {number_text(_LEAST_SCALE * self.width)}px")
         self.draw(root, scene)
         return root
 
