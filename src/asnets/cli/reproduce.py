@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from asnets.cli.running import require
 
 if TYPE_CHECKING:
+    from asnets.experiments.results import ExperimentResults
     from asnets.experiments.runner import RunProgress
 
 EXECUTORS = ("local", "ray")
@@ -72,6 +74,7 @@ def reproduce(
     require(address is None or executor == "ray", "--address is for --executor ray")
     from asnets.experiments.definition import load_experiment, shipped_experiments
     from asnets.experiments.executors import Executor, LocalExecutor
+    from asnets.experiments.results import collect
     from asnets.experiments.runner import Selection, run_experiments
     from asnets.experiments.store import Store
 
@@ -105,12 +108,25 @@ def reproduce(
             raise
         finally:
             runner.close()
+        _tell_mishaps(collect(store))
     if no_report:
         print(f"results: {output / 'results.sqlite'}")
         return
     from asnets.experiments.report import write_report
 
     print(f"report: {write_report(output)}")
+
+
+def _tell_mishaps(experiments: list[ExperimentResults]) -> None:
+    """Crashes are results, but nobody should have to find them in a table."""
+    rows = {
+        row.key: f"{experiment.name}: {row.outcome.outcome}: {row.outcome.result.get('reason', 'no reason known')}"
+        for experiment in experiments
+        for row in experiment.rows()
+        if row.outcome.outcome in ("crashed", "killed", "error")
+    }
+    for message, count in Counter(rows.values()).items():
+        print(f"warning: {count} of the cells of {message}", file=sys.stderr)
 
 
 @contextmanager

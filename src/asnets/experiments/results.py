@@ -103,6 +103,11 @@ class ExperimentResults:
         untrained = sum(row is None for row in self.trainings.values())
         return untrained + sum(score.missing - score.skipped for score in self.scores.values())
 
+    def rows(self) -> list[Row]:
+        """All finished cells."""
+        trained = [row for row in self.trainings.values() if row is not None]
+        return trained + [row for score in self.scores.values() for row in score.rows]
+
     def sizes(self) -> list[int]:
         return sorted({problem.size for problem in self.problems})
 
