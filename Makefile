@@ -6,7 +6,7 @@ NATIVE := CMakeLists.txt $(shell find native -name '*.[ch]pp')
 STAMP := $(VENV)/.installed
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check -c constraints.txt
 BUILD_TOOLS := scikit-build-core nanobind cmake ninja
-EXTRAS := [test,lint,peers]
+EXTRAS := [test,lint,peers,ray]
 
 .PHONY: help setup demo test lint bench test-sanitize clean
 
