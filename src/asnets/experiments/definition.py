@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeGuard, get_args
 
 from asnets.domains import FAMILIES, domain_text, generate
 from asnets.errors import ConfigError, FileError
@@ -202,7 +202,7 @@ def _experiment(name: str, table: dict[str, Any], scale_name: str, where: str, f
     scale = replace(scale, options=scale.options | options)
     reader = _ProblemReader(table, where, folder)
     own = _table(table, "system", where)
-    known = _shipped("systems.toml") | own
+    known = _shipped("systems.toml") | {each: _table(own, each, f"{where}: [system]") for each in own}
     names = _strings(table, "systems", where)
     for each in names:
         if each not in known:
@@ -215,7 +215,7 @@ def _experiment(name: str, table: dict[str, Any], scale_name: str, where: str, f
     )
     test = reader.problems(_required(table, "test", where), f"{where}: [test]")
     full = changes.get("full_sizes", [])
-    if not isinstance(full, list) or not all(isinstance(size, int) for size in full):
+    if not _are_whole(full):
         raise ConfigError(f"{where_changes}: full_sizes must be a list of whole numbers, not {full!r}")
     title = table.get("title", name)
     if not isinstance(title, str):
@@ -232,7 +232,7 @@ _KEYS_OF_KIND: dict[str, tuple[str, ...]] = {
 
 def _system(name: str, table: dict[str, Any], scale: Scale, reader: _ProblemReader, train: Table, where: str) -> System:
     kind = table.get("kind")
-    if not isinstance(kind, str) or kind not in get_args(SystemKind):
+    if not _is_among(kind, get_args(SystemKind)):
         raise ConfigError(f"{where}: kind must be one of {', '.join(get_args(SystemKind))}, not {kind!r}")
     _check_keys(table, _KEYS_OF_KIND[kind], where)
     title = table.get("title", name)
@@ -249,14 +249,14 @@ def _system(name: str, table: dict[str, Any], scale: Scale, reader: _ProblemRead
         return System(name, "asnet", title, settings, paper, problems)
     if kind == "planner":
         planner, heuristic, depth = table.get("planner"), table.get("heuristic", "lmcut"), table.get("depth")
-        if planner not in PLANNERS:
+        if not _is_among(planner, PLANNERS):
             raise ConfigError(f"{where}: planner must be one of {', '.join(PLANNERS)}, not {planner!r}")
-        if heuristic not in HEURISTICS:
+        if not _is_among(heuristic, HEURISTICS):
             raise ConfigError(f"{where}: heuristic must be one of {', '.join(HEURISTICS)}, not {heuristic!r}")
-        if depth is not None and (planner != "ssipp" or not isinstance(depth, int) or depth < 1):
+        if depth is not None and (planner != "ssipp" or not _is_whole(depth) or depth < 1):
             raise ConfigError(f"{where}: depth must be a whole number of at least 1, and is for ssipp alone")
         return System(name, "planner", title, {"planner": planner, "heuristic": heuristic, "depth": depth}, paper)
-    if table.get("strategy") not in STRATEGIES:
+    if not _is_among(table.get("strategy"), STRATEGIES):
         raise ConfigError(f"{where}: strategy must be one of {', '.join(STRATEGIES)}, not {table.get('strategy')!r}")
     return System(name, "strategy", title, {"strategy": table["strategy"]}, paper)
 
@@ -268,7 +268,7 @@ def preset_of(settings: Table) -> Preset:
 
 
 def _check_options(settings: Table, where: str) -> None:
-    if settings["preset"] not in PRESETS:
+    if not _is_among(settings["preset"], PRESETS):
         raise ConfigError(f"{where}: preset must be one of {', '.join(PRESETS)}, not {settings['preset']!r}")
     known = [each.name for each in (*fields(NetworkConfig), *fields(TrainingConfig))]
     _check_keys(settings["options"], known, f"{where}: options")
@@ -276,6 +276,8 @@ def _check_options(settings: Table, where: str) -> None:
         preset_of(settings)
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
+    except TypeError:
+        raise ConfigError(f"{where}: options: a value is of the wrong type") from None
 
 
 class _ProblemReader:
@@ -285,7 +287,7 @@ class _ProblemReader:
         family, domain = table.get("family"), table.get("domain")
         if (family is None) == (domain is None):
             raise ConfigError(f"{where}: give either family or domain")
-        if family is not None and family not in FAMILIES:
+        if family is not None and not _is_among(family, FAMILIES):
             raise ConfigError(f"{where}: unknown family {family!r}; expected one of {', '.join(FAMILIES)}")
         if domain is not None and not isinstance(domain, str):
             raise ConfigError(f"{where}: domain must be the name of a file, not {domain!r}")
@@ -309,15 +311,18 @@ class _ProblemReader:
         assert self._family is not None
         _check_keys(table, ("sizes", "count", "seed", "paper"), where)
         sizes, count, seed = table.get("sizes"), table.get("count", 1), table.get("seed", 0)
-        if not isinstance(sizes, list) or not all(isinstance(size, int) for size in sizes):
+        if not _are_whole(sizes):
             raise ConfigError(f"{where}: sizes must be a list of whole numbers, not {sizes!r}")
-        if not isinstance(count, int) or count < 1 or not isinstance(seed, int) or seed < 0:
+        if not _is_whole(count) or count < 1 or not _is_whole(seed) or seed < 0:
             raise ConfigError(f"{where}: count must be at least 1 and seed at least 0, both whole numbers")
         text = domain_text(self._family)
         for size in sizes:
             for index in range(count):
-                problem = generate(self._family, size, seed=seed, index=index)
-                paper = table["paper"].format(size=size, number=index + 1) if "paper" in table else None
+                try:
+                    problem = generate(self._family, size, seed=seed, index=index)
+                except ConfigError as error:
+                    raise ConfigError(f"{where}: {error}") from None
+                paper = _paper_name(table["paper"], size, index + 1, where) if "paper" in table else None
                 yield ProblemText(problem.name, size, text, write_problem(problem), paper)
 
     def _read(self, table: Table, where: str) -> Iterable[ProblemText]:
@@ -336,7 +341,7 @@ class _ProblemReader:
             for path in self._files(named["file"], where):
                 position += 1
                 size = named.get("size", position)
-                if not isinstance(size, int):
+                if not _is_whole(size):
                     raise ConfigError(f"{where}: the size of {named['file']} must be a whole number, not {size!r}")
                 domain, problem = load_task(self._folder / self._domain, path)
                 yield ProblemText(problem.name, size, write_domain(domain), write_problem(problem))
@@ -344,10 +349,31 @@ class _ProblemReader:
     def _files(self, pattern: str, where: str) -> list[Path]:
         if not any(sign in pattern for sign in "*?["):
             return [self._folder / pattern]
-        found = sorted(self._folder.glob(pattern), key=lambda path: (len(path.name), path.name))
+        root = Path(pattern).anchor
+        folder = Path(root) if root else self._folder
+        found = sorted(folder.glob(pattern.removeprefix(root)), key=lambda path: (len(path.name), path.name))
         if not found:
             raise ConfigError(f"{where}: no file matches {pattern!r}")
         return found
+
+
+def _paper_name(pattern: Any, size: int, number: int, where: str) -> str:
+    try:
+        return str.format(pattern, size=size, number=number)
+    except (TypeError, LookupError, ValueError):
+        raise ConfigError(f"{where}: paper must be text with {{size}} and {{number}}, not {pattern!r}") from None
+
+
+def _is_among(value: Any, names: Iterable[str]) -> TypeGuard[str]:
+    return isinstance(value, str) and value in names
+
+
+def _is_whole(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _are_whole(values: Any) -> TypeGuard[list[int]]:
+    return isinstance(values, list) and all(map(_is_whole, values))
 
 
 def _check_keys(table: Table, known: Iterable[str], where: str) -> None:

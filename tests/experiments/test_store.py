@@ -1,0 +1,170 @@
+"""The file of results: what goes in comes out, one runner at a time, and no kill damages it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from asnets.errors import ConfigError, FileError
+from asnets.experiments.cells import Place
+from asnets.experiments.store import FILE_NAME, CellResult, Row, Store
+
+RESULT = CellResult(
+    "finished",
+    {"endings": ["goal", "steps"], "costs": [0.1, 1e300], "reason": "ä \n"},
+    1.5,
+    0.25,
+    "1.2.3",
+    {"cores": 2, "processor": "x"},
+    "2018-01-31T00:00:00+00:00",
+    attempts=2,
+)
+SETTINGS: dict[str, Any] = {"kind": "planner", "seed": 7, "runs": 3}
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "folder"
+    model = bytes(range(256))
+    first, second = Place("e", "s", "", 0, 0, "k"), Place("e", "s", "p", 4, 7, "l")
+    with Store(folder, create=True) as store:
+        store.set_experiment("e", "smoke", {"title": "ü", "sizes": [1]}, [first, second])
+        store.add("k", "train", SETTINGS, replace(RESULT, model=model))
+        store.add("l", "planner", SETTINGS, RESULT)
+    with Store(folder) as store:
+        assert store.experiments() == {"e": ("smoke", {"title": "ü", "sizes": [1]})}
+        assert store.places("e") == [first, second]
+        assert store.places("other") == []
+        assert store.rows() == {
+            "k": Row("k", "train", SETTINGS, 7, RESULT),
+            "l": Row("l", "planner", SETTINGS, 7, RESULT),
+        }
+        assert (store.model("k"), store.model("l"), store.model("none")) == (model, None, None)
+
+
+def test_later_results_and_definitions_replace_earlier_ones(tmp_path: Path) -> None:
+    place = Place("e", "s", "p", 4, 0, "k")
+    with Store(tmp_path, create=True) as store:
+        for name in ("e", "d"):
+            store.set_experiment(name, "smoke", {"n": 1}, [replace(place, experiment=name)])
+        store.set_experiment("e", "smoke", {"n": 2}, [replace(place, key="l")])
+        store.add("k", "planner", SETTINGS, replace(RESULT, outcome="killed", attempts=1))
+        store.add("k", "planner", SETTINGS, RESULT)
+        assert list(store.experiments().items()) == [("e", ("smoke", {"n": 2})), ("d", ("smoke", {"n": 1}))]
+        assert [each.key for each in store.places("e")] == ["l"]
+        assert store.rows()["k"].outcome == RESULT
+
+
+def test_values_that_are_not_json_are_refused_whole(tmp_path: Path) -> None:
+    with Store(tmp_path, create=True) as store:
+        store.add("k", "planner", SETTINGS, RESULT)
+        with pytest.raises(ValueError, match="JSON"):
+            store.add("l", "planner", SETTINGS, replace(RESULT, result={"value": float("nan")}))
+        store.add("m", "planner", SETTINGS, RESULT)
+        assert set(store.rows()) == {"k", "m"}
+
+
+def test_scales_are_not_mixed(tmp_path: Path) -> None:
+    with Store(tmp_path, create=True) as store:
+        store.check_scale("quick")
+        store.set_experiment("e", "smoke", {}, [])
+        store.check_scale("smoke")
+        with pytest.raises(ConfigError, match=re.escape(f"{tmp_path} holds results of the scale smoke; choose anoth")):
+            store.check_scale("quick")
+
+
+def test_one_runner_at_a_time(tmp_path: Path) -> None:
+    message = f"another run is at work on {tmp_path / FILE_NAME}; wait for it, or choose another folder"
+    with Store(tmp_path, create=True) as first, Store(tmp_path) as second:
+        with first.runner_lock():
+            with pytest.raises(ConfigError, match=re.escape(message)), second.runner_lock():
+                pass
+            first.add("k", "planner", SETTINGS, RESULT)
+            assert second.rows().keys() == {"k"}
+        with second.runner_lock():
+            pass
+        with pytest.raises(KeyError), second.runner_lock():
+            raise KeyError
+        with first.runner_lock():
+            pass
+
+
+def test_no_results(tmp_path: Path) -> None:
+    with pytest.raises(FileError) as caught:
+        Store(tmp_path / "none")
+    assert str(caught.value) == f"{tmp_path / 'none'}: there are no results here: results.sqlite is missing"
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("create", [False, True])
+def test_not_a_database(tmp_path: Path, create: bool) -> None:
+    path = tmp_path / FILE_NAME
+    path.write_text("not a database " * 100)
+    with pytest.raises(FileError) as caught:
+        Store(tmp_path, create=create)
+    assert str(caught.value) == f"{path}: cannot use the file: file is not a database"
+    assert path.read_text() == "not a database " * 100
+
+
+@pytest.mark.parametrize("statement", ["PRAGMA user_version = 99", "CREATE TABLE other (x)"])
+def test_other_database(tmp_path: Path, statement: str) -> None:
+    path = tmp_path / FILE_NAME
+    database = sqlite3.connect(path)
+    database.execute(statement)
+    database.close()
+    before = path.read_bytes()
+    with pytest.raises(FileError) as caught:
+        Store(tmp_path, create=True)
+    assert str(caught.value) == f"{path}: not a file of results, or one of another version of asnets"
+    assert path.read_bytes() == before
+
+
+def test_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileError, match=r"file/results.sqlite: cannot use the file: .*File exists"):
+        Store(tmp_path / "file", create=True)
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write into any folder")
+def test_folder_without_permission(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(FileError, match=r"results\.sqlite: cannot use the file: unable to open database file"):
+        Store(tmp_path, create=True)
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from dataclasses import replace
+from asnets.experiments.store import Store
+from tests.experiments.test_store import RESULT, SETTINGS
+with Store(Path(sys.argv[1]), create=True) as store, store.runner_lock():
+    for number in range(10**6):
+        store.add(f"k{number}", "train", SETTINGS, replace(RESULT, model=bytes(5000)))
+        print(number, flush=True)
+"""
+
+
+def test_killed_in_the_midst_of_writing(tmp_path: Path) -> None:
+    """All that was said to be written is there, whole, and the next runner goes on."""
+    for _ in range(3):
+        process = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        said = [process.stdout.readline() for _ in range(20)]
+        process.send_signal(signal.SIGKILL)
+        last = int((said + process.communicate()[0].split())[-1])
+        with Store(tmp_path) as store, store.runner_lock():
+            rows = store.rows()
+            assert rows.keys() >= {f"k{number}" for number in range(last + 1)}
+            assert all(row.outcome == RESULT and store.model(key) == bytes(5000) for key, row in rows.items())
+        database = sqlite3.connect(tmp_path / FILE_NAME)
+        assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        database.close()
