@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from html import escape
+import html
 from importlib import resources
 from itertools import groupby
 
@@ -22,6 +22,12 @@ from asnets.experiments.report.document import (
     Section,
     Table,
 )
+from asnets.network.svg import clean
+
+
+def escape(text: str) -> str:
+    """Text in which nothing is taken for HTML, without the characters that it cannot hold."""
+    return html.escape(clean(text))
 
 
 def to_html(document: Document) -> str:
@@ -105,8 +111,7 @@ def _table(table: Table) -> str:
         f'<tr><th scope="row">{escape(name)}</th>{"".join(map(_cell, cells))}</tr>' for name, cells in table.rows
     )
     notes = "".join(f'<p class="note">{escape(note)}</p>\n' for note in table.notes)
-    again = f"Again; the same with seeds, versions, cut-offs and keys of cells is in tables/{table.name}.csv:"
-    again = f'<p class="note">{escape(again)}</p>\n{_commands(table.again)}\n' if table.again else ""
+    again = f'<p class="note">{escape(table.origin)}</p>\n{_commands(table.again)}\n' if table.again else ""
     return (
         f'<div class="table">\n<h3>{escape(table.caption)}</h3>\n<div class="wide"><table>\n'
         f"<thead>\n{_head(table)}\n</thead>\n<tbody>\n{rows}\n</tbody>\n</table></div>\n{notes}{again}</div>"
@@ -115,7 +120,7 @@ def _table(table: Table) -> str:
 
 def _head(table: Table) -> str:
     corner = f'<th class="corner"{{span}}>{escape(table.corner)}</th>'
-    titles = "".join(f'<th scope="col">{escape(column.title)}</th>' for column in table.columns)
+    titles = "".join(f'<th scope="col"><div>{escape(column.title)}</div></th>' for column in table.columns)
     if not any(column.group for column in table.columns):
         return f"<tr>{corner.format(span='')}{titles}</tr>"
     groups = "".join(

@@ -58,10 +58,7 @@ def monster_table(experiment: ExperimentResults) -> Table:
         "layers",
         tuple(Column(str(problem.size), "path length") for problem in experiment.problems),
         tuple(rows),
-        (
-            "Below ours, in grey or italics, the paper’s. ▲ better, ▼ worse beyond both 95% confidence intervals "
-            "(Wilson).",
-        ),
+        (),
         (command(experiment),),
         tuple(records),
     )
