@@ -229,6 +229,8 @@ def _drawing(width: float, height: float) -> Iterator[Drawing]:
 
 def _finished(figure: Drawing, name: str, caption: str) -> Figure:
     svg, png = io.StringIO(), io.BytesIO()
+    figure.draw_without_rendering()  # Finds the layout, once for both files.
+    figure.set_layout_engine("none")
     figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     figure.savefig(png, format="png", dpi=150, metadata={"Software": None})
     return Figure(name, caption, _inlinable(svg.getvalue(), name), png.getvalue())

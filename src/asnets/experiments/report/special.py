@@ -111,7 +111,7 @@ def landmark_table(experiment: ExperimentResults) -> Table:
     for size, theirs in LANDMARK_TIME_RATIOS.items():
         found = landmark_ratio(experiment, size)
         texts = (
-            ("–", "–", "–") if found is None else (f"{found[0]:.2f}", f"{found[1]:.2f}", f"{found[0] / found[1]:.1f}")
+            ("–", "–", "–") if found is None else (f"{found[0]:.3f}", f"{found[1]:.3f}", f"{found[0] / found[1]:.1f}")
         )
         rows.append((str(size), (*((Line(text),) for text in texts), (Line(str(theirs), "paper"),))))
         systems = [each for each in (variant(experiment, "h-add"), variant(experiment, "h-add-no-lm")) if each]
