@@ -12,38 +12,16 @@ from dataclasses import dataclass
 
 from asnets.experiments.report.document import Block, Bullets, Heading, Paragraph
 from asnets.experiments.report.figures import training_seconds
-from asnets.experiments.report.paper import Estimate, paper_estimate, paper_results
+from asnets.experiments.report.paper import paper_results
 from asnets.experiments.report.scores import estimate
 from asnets.experiments.report.selected import is_compared
 from asnets.experiments.report.special import landmark_ratio, layers, variant
 from asnets.experiments.report.tables import cost_ratio, of_size
+from asnets.experiments.report.tallies import Tally, most, paper_tally, tallies, tally
 from asnets.experiments.results import ExperimentResults, SystemInfo
 
 _OPEN = "open"
 _EXTENDED = "prob-blocksworld-extended"
-
-
-@dataclass(frozen=True)
-class Tally:
-    """How many problems a system solves fully.
-
-    Attributes:
-        goals: Of all runs.
-        waiting: Cells that are yet to be run.
-    """
-
-    full: int
-    total: int
-    goals: int
-    runs: int
-    waiting: int = 0
-
-    @property
-    def is_full(self) -> bool:
-        return self.full == self.total
-
-    def __str__(self) -> str:
-        return f"{self.full} of {self.total}"
 
 
 @dataclass(frozen=True)
@@ -61,32 +39,6 @@ class Finding:
     text: str
 
 
-def tally(experiment: ExperimentResults, system: SystemInfo) -> Tally:
-    scores = [experiment.scores[system.name, each.name] for each in experiment.problems]
-    is_untrained = system.kind == "asnet" and experiment.trainings.get(system.name) is None
-    return Tally(
-        sum(estimate(score).is_full for score in scores),
-        len(scores),
-        sum(score.goals for score in scores),
-        sum(score.runs for score in scores),
-        sum(score.missing - score.skipped for score in scores) + is_untrained,
-    )
-
-
-def paper_tally(experiment: ExperimentResults, system: tuple[str, str]) -> Tally | None:
-    """The same of a system of the paper, on the problems that it has; None if there are none."""
-    found = [paper_estimate(system, each.paper) for each in experiment.problems]
-    known: list[Estimate] = [each for each in found if each is not None]
-    if not known:
-        return None
-    return Tally(
-        sum(each.is_full for each in known),
-        len(known),
-        sum(each.goals for each in known),
-        sum(each.runs for each in known),
-    )
-
-
 def answers(experiments: Sequence[ExperimentResults]) -> list[Block]:
     """All questions with their answers."""
     blocks: list[Block] = [
@@ -99,7 +51,7 @@ def answers(experiments: Sequence[ExperimentResults]) -> list[Block]:
         findings = [found for each in experiments if (found := find(each)) is not None]
         blocks.append(Heading(question))
         if not findings:
-            blocks.append(Paragraph("This run holds no experiment with the systems that it takes.", "Not answered."))
+            blocks.append(Paragraph("There is no experiment here with the systems that it takes.", "Not answered."))
             continue
         blocks.append(Paragraph(_agreement(findings), conclude(findings)))
         blocks.append(Bullets(tuple(Paragraph(each.text, f"{each.experiment.title}:") for each in findings)))
@@ -126,12 +78,12 @@ def worth(experiment: ExperimentResults) -> Finding | None:
     """Whether an ASNet solves more problems than every baseline."""
     if not is_compared(experiment):
         return None
-    networks, planners = (_tallies(experiment, kind) for kind in ("asnet", "planner"))
-    (network, ours), (planner, theirs) = _most(networks), _most(planners)
+    networks, planners = (tallies(experiment, kind) for kind in ("asnet", "planner"))
+    (network, ours), (planner, theirs) = most(networks), most(planners)
     waiting = sum(each.waiting for _, each in networks + planners)
     verdict = _OPEN if waiting else _compare(ours.full, theirs.full)
     parts = [
-        f"{network.title} solves {ours} problems, the best baseline ({planner.title}) {theirs}"
+        f"{network.title} solves {ours}, the best baseline ({planner.title}) {theirs}"
         + (f", all up to size {size}." if (size := _all_up_to(experiment, planner)) is not None else "."),
         _break_even(experiment, network),
         _cost_of_optimal(experiment, network),
@@ -197,13 +149,13 @@ def _cost_of_optimal(experiment: ExperimentResults, network: SystemInfo) -> str:
     ]
     if not optimal:
         return ""
-    reference, _ = _most([(each, tally(experiment, each)) for each in optimal])
+    reference, _ = most([(each, tally(experiment, each)) for each in optimal])
     solved = [each for each in experiment.problems if estimate(experiment.scores[reference.name, each.name]).is_full]
     ratio = cost_ratio(experiment, network, reference, solved)
     if ratio is None:
         return ""
     problems = "one problem" if len(solved) == 1 else f"{len(solved)} problems"
-    return f"On the {problems} that {reference.title}, which is optimal, solves, its cost is {ratio:.3f} times as high."
+    return f"On the {problems} that {reference.title} solves optimally, it costs {ratio:.3f} times as much."
 
 
 # Are the heuristic features necessary?
@@ -217,8 +169,8 @@ def features(experiment: ExperimentResults) -> Finding | None:
     ours, others = tally(experiment, with_landmarks), tally(experiment, without)
     waiting = ours.waiting + others.waiting
     text = [
-        f"With landmarks {ours} problems are solved ({ours.goals} of {ours.runs} runs), without {others} "
-        f"({others.goals} of {others.runs}).",
+        f"With landmarks it solves {ours} ({ours.goals} of {ours.runs} runs), without {others} ({others.goals} of "
+        f"{others.runs} runs).",
         _landmark_time(experiment),
         _unfinished(waiting),
     ]
@@ -273,7 +225,7 @@ def teachers(experiment: ExperimentResults) -> Finding | None:
     if hadd is None or not optimal:
         return None
     ours = tally(experiment, hadd)
-    text = [f"{hadd.title} solves {ours} problems{_after(experiment, hadd)}."]
+    text = [f"{hadd.title} solves {ours}{_after(experiment, hadd)}."]
     waiting, theirs = ours.waiting, 0
     for system in optimal:
         other = tally(experiment, system)
@@ -313,14 +265,14 @@ def _conclude_teachers(findings: Sequence[Finding]) -> str:
 
 def lookahead(experiment: ExperimentResults) -> Finding | None:
     """Whether SSiPP, which looks ahead as far, solves as much."""
-    networks = _tallies(experiment, "asnet")
-    replanners = [each for each in _tallies(experiment, "planner") if each[0].settings.get("planner") == "ssipp"]
+    networks = tallies(experiment, "asnet")
+    replanners = [each for each in tallies(experiment, "planner") if each[0].settings.get("planner") == "ssipp"]
     if not networks or not replanners:
         return None
-    network, ours = _most(networks)
-    text = [f"{network.title} ({layers(network)} proposition layers) solves {ours} problems."]
+    network, ours = most(networks)
+    text = [f"{network.title} ({layers(network)} proposition layers) solves {ours}."]
     for depth in sorted({_depth(each) for each, _ in replanners}, reverse=True):
-        best, theirs = _most([each for each in replanners if _depth(each[0]) == depth])
+        best, theirs = most([each for each in replanners if _depth(each[0]) == depth])
         text.append(f"SSiPP of depth {depth}, at its best ({best.title}), solves {theirs}.")
     waiting = sum(each.waiting for _, each in networks + replanners)
     text += [_shorter_cut_offs(experiment), _unfinished(waiting)]
@@ -360,14 +312,6 @@ _QUESTIONS: tuple[
     ("How do suboptimal teachers affect it?", teachers, _conclude_teachers),
     ("Is it performing fixed-depth lookahead?", lookahead, _conclude_lookahead),
 )
-
-
-def _tallies(experiment: ExperimentResults, kind: str) -> list[tuple[SystemInfo, Tally]]:
-    return [(each, tally(experiment, each)) for each in experiment.systems if each.kind == kind]
-
-
-def _most(tallies: Sequence[tuple[SystemInfo, Tally]]) -> tuple[SystemInfo, Tally]:
-    return max(tallies, key=lambda each: (each[1].full, each[1].goals))
 
 
 def _compare(ours: int, theirs: int) -> str:

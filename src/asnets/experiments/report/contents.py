@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from asnets.experiments.report.answers import answers
-from asnets.experiments.report.document import Block, Commands, Document, Facts, Folded, Paragraph, Picture, Section
+from asnets.experiments.report.document import (
+    Block,
+    Commands,
+    Document,
+    Facts,
+    Folded,
+    Heading,
+    Paragraph,
+    Picture,
+    Section,
+)
 from asnets.experiments.report.figures import learning_curves, running_times
 from asnets.experiments.report.references import between_text
 from asnets.experiments.report.scores import argument, is_same_instance
@@ -19,6 +29,7 @@ from asnets.experiments.report.special import (
     training_table,
 )
 from asnets.experiments.report.tables import (
+    HOW_TO_READ,
     comparison_text,
     coverage_table,
     has_paper,
@@ -26,9 +37,11 @@ from asnets.experiments.report.tables import (
     size_table,
     strategies,
 )
+from asnets.experiments.report.tallies import tally
 from asnets.experiments.results import ExperimentResults
 from asnets.experiments.store import Row
 
+_HOW_TO_READ = tuple(Paragraph(text) for text in HOW_TO_READ)
 _MANY = 5
 """From so many problems a size on, a summary by size comes first and the whole table is folded."""
 
@@ -36,7 +49,7 @@ _MANY = 5
 def make_document(experiments: Sequence[ExperimentResults], pictures: Sequence[Picture] = ()) -> Document:
     """The report of all experiments of a folder."""
     compared = [each for each in experiments if is_compared(each)]
-    sections = [Section("What was run", "run", _run(experiments))]
+    sections = [Section("What was run", "run", (*_run(experiments), Heading("How to read the tables"), *_HOW_TO_READ))]
     if compared:
         figure = running_times(compared)
         sections.append(Section("Best ASNet, best baseline", "best", (best_table(compared),)))
@@ -180,6 +193,9 @@ def _experiment(experiment: ExperimentResults) -> list[Block]:
     if strategies(experiment):
         blocks += [Paragraph(text) for text in between_text(experiment)]
     if max(sum(each.size == size for each in experiment.problems) for size in experiment.sizes()) >= _MANY:
+        for system in experiment.systems:
+            found = tally(experiment, system)
+            blocks.append(Paragraph(f"solves {found} fully: {found.goals} of {found.runs} runs.", system.title))
         folded = Folded(f"All {len(experiment.problems)} problems", (coverage_table(experiment),))
         return [*blocks, robustness_table(experiment), folded]
     if is_own:

@@ -60,6 +60,16 @@ class Table:
     again: tuple[str, ...] = ()
     records: tuple[Record, ...] = ()
 
+    @property
+    def origin(self) -> str:
+        """With which versions and seeds the numbers came about."""
+        versions, seeds = (", ".join(self._words(name)) or "–" for name in ("version", "seeds"))
+        return f"Again (asnets {versions}; seeds {seeds}; number by number, with cut-offs, in tables/{self.name}.csv):"
+
+    def _words(self, name: str) -> list[str]:
+        words = {word for record in self.records for word in str(record[name]).split()}
+        return sorted(words, key=lambda word: (int(word) if word.isdigit() else 0, word))
+
 
 @dataclass(frozen=True)
 class Figure:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from asnets.experiments.report.document import Figure
 from asnets.experiments.report.tables import of_size
 from asnets.experiments.results import ExperimentResults, SystemInfo
+from asnets.network.svg import clean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,6 +43,7 @@ _STYLE: dict[Any, Any] = {
     "lines.linewidth": 1.6,
     "lines.markersize": 4.5,
     "legend.frameon": False,
+    "text.parse_math": False,
     "legend.fontsize": 8.5,
 }
 Points = list[tuple[int, float, bool]]
@@ -76,6 +79,7 @@ def time_points(experiment: ExperimentResults, system: SystemInfo, *, with_train
 def running_times(experiments: Sequence[ExperimentResults]) -> Figure:
     """A panel for each experiment, above with the time of training, below without."""
     styles = _styles([system for experiment in experiments for system in experiment.systems])
+    notes = max(len(_training_note(experiment).splitlines()) for experiment in experiments)
     with _drawing(3.9 * len(experiments), 7.4) as figure:
         panels = figure.subplots(2, len(experiments), squeeze=False, sharex="col")
         for column, experiment in enumerate(experiments):
@@ -85,15 +89,11 @@ def running_times(experiments: Sequence[ExperimentResults]) -> Figure:
                     points = time_points(experiment, system, with_training=with_training)
                     if system.kind != "strategy" and points:
                         _line_of_points(axes, points, styles[system.title])
-                axes.set_yscale("log")
-                axes.margins(x=0.04)
-                if row == 0:
-                    axes.set_title(experiment.title, pad=34)
-                    axes.text(
-                        0, 1.02, _training_note(experiment), transform=axes.transAxes, fontsize=7, color="#555555"
-                    )
-                else:
-                    axes.set_xlabel("size")
+                _scale_axes(axes, experiment.sizes())
+            panels[0][column].set_title(clean(experiment.title), pad=12 + 11 * notes)
+            note = _training_note(experiment)
+            panels[0][column].text(0, 1.02, note, transform=panels[0][column].transAxes, fontsize=8, color="#555555")
+            panels[1][column].set_xlabel("size")
         panels[0][0].set_ylabel("CPU seconds: training (TR) + solving")
         panels[1][0].set_ylabel("CPU seconds: solving alone")
         _legend(figure, {name: style for name, style in styles.items() if _is_drawn(experiments, name)})
@@ -115,6 +115,8 @@ def learning_curves(experiment: ExperimentResults) -> Figure | None:
     ]
     if not curves:
         return None
+    from matplotlib.ticker import MaxNLocator
+
     styles = _styles([system for system, _ in curves], by_group=False)
     with _drawing(8.6, 5.2) as figure:
         panels = figure.subplots(2, 2, sharex="col", sharey="row")
@@ -133,8 +135,8 @@ def learning_curves(experiment: ExperimentResults) -> Figure | None:
         panels[1][0].set_ylabel("loss")
         panels[1][0].set_xlabel("epoch")
         panels[1][1].set_xlabel("wall seconds of training")
-        panels[1][0].xaxis.get_major_locator().set_params(integer=True)
-        figure.suptitle(experiment.title, x=0.01, ha="left", fontsize=10, fontweight="bold")
+        panels[1][0].xaxis.set_major_locator(MaxNLocator(integer=True))
+        figure.suptitle(clean(experiment.title), x=0.01, ha="left", fontsize=10, fontweight="bold")
         _legend(figure, {name: style | {"marker": "", "linestyle": "solid"} for name, style in styles.items()})
         return _finished(
             figure, f"learning-{experiment.name}", f"{experiment.title}: coverage on the training problems and loss."
@@ -155,8 +157,8 @@ def _training_note(experiment: ExperimentResults) -> str:
     for system in experiment.systems:
         seconds = training_seconds(experiment, system)
         if system.kind == "asnet" and seconds is not None:
-            lines.append(f"TR {seconds:.0f} s  {_plain(system.title)}")
-    return "\n".join(lines[:4])
+            lines.append(f"TR {seconds:.0f} s  {clean(system.title)}")
+    return "\n".join(lines)
 
 
 def _styles(systems: Sequence[SystemInfo], *, by_group: bool = True) -> dict[str, dict[str, Any]]:
@@ -193,13 +195,26 @@ def _legend(figure: Drawing, styles: dict[str, dict[str, Any]]) -> None:
     from matplotlib.lines import Line2D
 
     if styles:
-        handles = [Line2D([], [], label=_plain(title), **style) for title, style in styles.items()]
+        handles = [Line2D([], [], label=clean(title), **style) for title, style in styles.items()]
         figure.legend(handles=handles, loc="outside lower center", ncols=min(3, len(handles)), handlelength=3.2)
 
 
-def _plain(text: str) -> str:
-    """Text in which matplotlib sees no formula."""
-    return text.replace("$", r"\$")
+def _scale_axes(axes: Axes, sizes: Sequence[int]) -> None:
+    """Whole sizes; whole powers of ten, of which at least two are seen."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    axes.set_yscale("log")
+    if axes.lines:
+        low, high = axes.dataLim.intervaly
+        axes.set_ylim(10 ** math.floor(math.log10(low) - 0.05), 10 ** math.ceil(math.log10(high) + 0.05))
+    else:
+        axes.text(0.5, 0.5, "nothing solved so far", transform=axes.transAxes, ha="center", color="#888888")
+    axes.yaxis.set_major_locator(LogLocator(numticks=8))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    space = max(0.5, 0.04 * (sizes[-1] - sizes[0]))
+    axes.set_xlim(sizes[0] - space, sizes[-1] + space)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=8))
 
 
 @contextmanager
@@ -214,6 +229,8 @@ def _drawing(width: float, height: float) -> Iterator[Drawing]:
 
 def _finished(figure: Drawing, name: str, caption: str) -> Figure:
     svg, png = io.StringIO(), io.BytesIO()
+    figure.draw_without_rendering()  # Finds the layout, once for both files.
+    figure.set_layout_engine("none")
     figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     figure.savefig(png, format="png", dpi=150, metadata={"Software": None})
     return Figure(name, caption, _inlinable(svg.getvalue(), name), png.getvalue())

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from html import escape
+import html
 from importlib import resources
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from asnets.experiments.report.document import (
     SIGNS,
     Block,
     Bullets,
     Cell,
+    Column,
     Commands,
     Document,
     Facts,
@@ -22,6 +23,12 @@ from asnets.experiments.report.document import (
     Section,
     Table,
 )
+from asnets.network.svg import clean
+
+
+def escape(text: str) -> str:
+    """Text in which nothing is taken for HTML, without the characters that it cannot hold."""
+    return html.escape(clean(text))
 
 
 def to_html(document: Document) -> str:
@@ -101,37 +108,44 @@ def _figure(content: str, caption: str) -> str:
 
 
 def _table(table: Table) -> str:
+    starts = [column.group != before.group for before, column in pairwise((Column(""), *table.columns))]
     rows = "\n".join(
-        f'<tr><th scope="row">{escape(name)}</th>{"".join(map(_cell, cells))}</tr>' for name, cells in table.rows
+        f'<tr><th scope="row">{escape(name)}</th>{"".join(map(_cell, cells, starts))}</tr>'
+        for name, cells in table.rows
     )
     notes = "".join(f'<p class="note">{escape(note)}</p>\n' for note in table.notes)
-    again = f"Again; the same with seeds, versions, cut-offs and keys of cells is in tables/{table.name}.csv:"
-    again = f'<p class="note">{escape(again)}</p>\n{_commands(table.again)}\n' if table.again else ""
+    again = f'<p class="note">{escape(table.origin)}</p>\n{_commands(table.again)}\n' if table.again else ""
     return (
         f'<div class="table">\n<h3>{escape(table.caption)}</h3>\n<div class="wide"><table>\n'
-        f"<thead>\n{_head(table)}\n</thead>\n<tbody>\n{rows}\n</tbody>\n</table></div>\n{notes}{again}</div>"
+        f"<thead>\n{_head(table, starts)}\n</thead>\n<tbody>\n{rows}\n</tbody>\n</table></div>\n{notes}{again}</div>"
     )
 
 
-def _head(table: Table) -> str:
-    corner = f'<th class="corner"{{span}}>{escape(table.corner)}</th>'
-    titles = "".join(f'<th scope="col">{escape(column.title)}</th>' for column in table.columns)
+def _head(table: Table, starts: list[bool]) -> str:
+    titles = "".join(
+        f'<th scope="col"{_class("first" if is_first else "")}><div>{escape(column.title)}</div></th>'
+        for column, is_first in zip(table.columns, starts, strict=True)
+    )
     if not any(column.group for column in table.columns):
-        return f"<tr>{corner.format(span='')}{titles}</tr>"
+        return f'<tr><th class="corner">{escape(table.corner)}</th>{titles}</tr>'
     groups = "".join(
-        f'<th scope="colgroup" colspan="{len(list(members))}">{escape(group)}</th>'
+        f'<th scope="colgroup" class="first" colspan="{len(list(members))}">{escape(group)}</th>'
         for group, members in groupby(table.columns, key=lambda column: column.group)
     )
-    span = ' rowspan="2"'
-    return f"<tr>{corner.format(span=span)}{groups}</tr>\n<tr>{titles}</tr>"
+    return f'<tr><th class="corner" rowspan="2">{escape(table.corner)}</th>{groups}</tr>\n<tr>{titles}</tr>'
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: Cell, is_first: bool) -> str:
     lines = "".join(
         f'<div class="{line.style}">{escape(line.text)}'
         + (f' <span class="{line.mark}">{SIGNS[line.mark]}</span>' if line.mark else "")
         + "</div>"
         for line in cell
     )
-    marks = sorted({line.mark for line in cell if line.mark})
-    return f'<td class="{marks[-1]}-cell">{lines}</td>' if marks else f"<td>{lines}</td>"
+    marks = sorted({f"{line.mark}-cell" for line in cell if line.mark})
+    return f"<td{_class(*(['first'] if is_first else []), *marks[-1:])}>{lines}</td>"
+
+
+def _class(*names: str) -> str:
+    given = " ".join(name for name in names if name)
+    return f' class="{given}"' if given else ""

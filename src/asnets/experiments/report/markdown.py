@@ -83,7 +83,7 @@ def _table(table: Table) -> str:
     for note in table.notes:
         lines += ["", _text(note)]
     if table.again:
-        lines += ["", "Again:", "", _commands(table.again)]
+        lines += ["", _text(table.origin), "", _commands(table.again)]
     return "\n".join(lines)
 
 

@@ -66,40 +66,39 @@ def best_table(experiments: Iterable[ExperimentResults]) -> Table:
     experiments = [each for each in experiments if is_compared(each)]
     rows: list[tuple[str, tuple[Cell, ...]]] = []
     records: list[Record] = []
-    has_paper = False
     for experiment in experiments:
         chosen = {problem.name for problem in selected_problems(experiment)}
         for problem in experiment.problems:
-            cells = []
+            cells: list[Cell] = []
             for kind in ("asnet", "planner"):
-                cell, record = _best_cell(experiment, kind, problem)
-                cells.append(cell)
+                ours, theirs, record = _best_cells(experiment, kind, problem)
+                cells += [ours, theirs]
                 records.append(record)
-                has_paper = has_paper or any(line.style == "paper" for line in cell)
             if problem.name in chosen:
                 rows.append((problem.name, tuple(cells)))
-    grey = " In grey or italics: the paper’s best by the same rule; ▲ ▼ as in the tables below." if has_paper else ""
+    # Without numbers of the paper, its columns are left out.
+    kept = [index for index in range(4) if index % 2 == 0 or any(cells[1] or cells[3] for _, cells in rows)]
+    headings = [Column(title, group) for group in ("best ASNet", "best baseline") for title in ("ours", "paper’s")]
     return Table(
         "best",
-        "Best ASNet, best baseline",
+        "Selected problems",
         "problem",
-        (Column("best ASNet"), Column("best baseline")),
-        tuple(rows),
+        tuple(headings[index] for index in kept),
+        tuple((name, tuple(cells[index] for index in kept)) for name, cells in rows),
         (
-            "Best: highest coverage, then lowest mean cost, then first in the order of the columns. Selected: of "
-            "each experiment the smallest and the largest size, the largest that a baseline solves in all runs and "
-            f"in any, and the size above that.{grey}",
+            "Best: highest coverage, then lowest mean cost, then first in the order of the columns; the paper’s by "
+            "the same rule. Selected: of each experiment the smallest and the largest size, the largest that a "
+            "baseline solves in all runs and in any, and the size above that; all problems are in the CSV file.",
         ),
         tuple(command(experiment) for experiment in experiments),
         tuple(records),
     )
 
 
-def _best_cell(experiment: ExperimentResults, kind: str, problem: ProblemInfo) -> tuple[Cell, Record]:
+def _best_cells(experiment: ExperimentResults, kind: str, problem: ProblemInfo) -> tuple[Cell, Cell, Record]:
     is_known, theirs = paper_best(problem.paper, is_asnet=kind == "asnet")
     ours = best_of_kind(experiment, kind, problem)
     titles = {system.name: system.title for system in experiment.systems}
-    lines: list[Line] = []
     rows: tuple[Score, ...] = ()
     if ours is not None:
         reference = None if not is_known else _FAILED if theirs is None else theirs[1]
@@ -109,10 +108,11 @@ def _best_cell(experiment: ExperimentResults, kind: str, problem: ProblemInfo) -
         rows = (experiment.scores[ours[0], problem.name],)
     else:
         lines = [Line("–")]
+    paper: list[Line] = []
     if theirs is not None:
-        lines += [*paper_lines(theirs[1]), Line(theirs[0], "paper")]
+        paper = [*paper_lines(theirs[1]), Line(_paper_title(theirs[0]), "paper")]
     elif is_known:
-        lines.append(Line("–", "paper"))
+        paper = [Line("–", "paper")]
     record: Record = {
         "experiment": experiment.name,
         "scale": experiment.scale,
@@ -131,4 +131,19 @@ def _best_cell(experiment: ExperimentResults, kind: str, problem: ProblemInfo) -
     }
     found = tuple(row for score in rows for row in score.rows)
     again = command(experiment, None if ours is None else ours[0], problem.name)
-    return tuple(lines), record | origin(found) | {"command": again}
+    return tuple(lines), tuple(paper), record | origin(found) | {"command": again}
+
+
+_TITLES = {
+    "asnet": "ASNet",
+    "ilao": "ILAO*",
+    "lrtdp": "LRTDP",
+    "ssipp": "SSiPP",
+    "lm-cut": "LM-cut",
+    "h-add": "h-add",
+    "h-add-no-lm": "h-add, no landmarks",
+}
+
+
+def _paper_title(name: str) -> str:
+    return ", ".join(_TITLES[word] for word in name.split())

@@ -58,10 +58,7 @@ def monster_table(experiment: ExperimentResults) -> Table:
         "layers",
         tuple(Column(str(problem.size), "path length") for problem in experiment.problems),
         tuple(rows),
-        (
-            "Below ours, in grey or italics, the paper’s. ▲ better, ▼ worse beyond both 95% confidence intervals "
-            "(Wilson).",
-        ),
+        (),
         (command(experiment),),
         tuple(records),
     )
@@ -114,7 +111,7 @@ def landmark_table(experiment: ExperimentResults) -> Table:
     for size, theirs in LANDMARK_TIME_RATIOS.items():
         found = landmark_ratio(experiment, size)
         texts = (
-            ("–", "–", "–") if found is None else (f"{found[0]:.2f}", f"{found[1]:.2f}", f"{found[0] / found[1]:.1f}")
+            ("–", "–", "–") if found is None else (f"{found[0]:.3f}", f"{found[1]:.3f}", f"{found[0] / found[1]:.1f}")
         )
         rows.append((str(size), (*((Line(text),) for text in texts), (Line(str(theirs), "paper"),))))
         systems = [each for each in (variant(experiment, "h-add"), variant(experiment, "h-add-no-lm")) if each]

@@ -25,15 +25,17 @@ from asnets.experiments.report.scores import (
 )
 from asnets.experiments.results import ExperimentResults, ProblemInfo, Score, SystemInfo
 
-LEGEND = (
-    "Ours: goals reached of runs over mean cost ± 95% confidence interval. Below, set apart in grey or italics, the "
-    "paper’s; – is none of 30. ▲ better than the paper’s, ▼ worse, beyond both confidence intervals: of the mean "
-    "(Student) for cost, of a share (Wilson) for coverage."
+HOW_TO_READ = (
+    "In the tables, 30/30 over (23.50 ± 0.70) is: the goal was reached in 30 of 30 runs, at a mean cost of 23.50 "
+    "over the runs that reached it, with the half width of its 95% confidence interval (Student). Below it, in grey "
+    "or italics, is the paper’s number, where it has one; – is none of 30.",
+    "▲ is better than the paper’s and ▼ worse, beyond both confidence intervals: the two have nothing in common. For "
+    "coverage these are Wilson’s intervals of a share.",
+    "Why runs are missing: time, memory: the cut-off was reached; dead end, step limit: how so many runs ended; "
+    "skipped: not run, since a smaller size failed; crashed, killed, error: what became of the process; no model: "
+    "training gave none. Cells with full cut-offs were run with the paper’s 9000 s and 10 GB.",
 )
-REASONS = (
-    "time, memory: the cut-off was reached; skipped: not run, since a smaller size failed; crashed, killed: the "
-    "process died; no model: training gave none; full cut-offs: run with the paper’s 9000 s and 10 GB."
-)
+"""What all tables have in common."""
 
 
 def columns(systems: Sequence[SystemInfo]) -> tuple[Column, ...]:
@@ -51,16 +53,13 @@ def coverage_table(experiment: ExperimentResults) -> Table:
         (problem.name, tuple(score_cell(experiment, system, problem) for system in experiment.systems))
         for problem in experiment.problems
     )
-    notes = [LEGEND if has_paper(experiment) else "Goals reached of runs over mean cost ± 95% confidence interval."]
-    if any(line.style == "note" for _, cells in rows for cell in cells for line in cell):
-        notes.append(REASONS)
     return Table(
         f"{experiment.name}-coverage",
         f"{experiment.title}: coverage and cost",
         "problem",
         columns(experiment.systems),
         rows,
-        (*notes, *_system_names(experiment)),
+        _system_names(experiment),
         (command(experiment), command(experiment).replace(" -o", " --system SYSTEM --problem PROBLEM -o")),
         tuple(
             score_record(experiment, system, problem)
@@ -210,7 +209,7 @@ def robustness_table(experiment: ExperimentResults) -> Table:
                 (Line(cost_text(ours), "detail"),) if ours.mean_cost is not None else (),
                 *((Line("–" if ratio is None else f"{ratio:.2f}", "detail"),) for ratio in ratios.values()),
             ]
-            rows.append((f"{size} blocks, {system.title}" if references else f"{size}, {system.title}", tuple(cells)))
+            rows.append((f"{size}: {system.title}", tuple(cells)))
             record: Record = {
                 "experiment": experiment.name,
                 "scale": experiment.scale,

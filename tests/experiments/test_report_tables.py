@@ -1,0 +1,363 @@
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from asnets.experiments.report.document import Cell, Table
+from asnets.experiments.report.figures import time_points
+from asnets.experiments.report.references import between_text
+from asnets.experiments.report.selected import best_table, selected_problems
+from asnets.experiments.report.special import landmark_table, monster_table, monster_text, training_table
+from asnets.experiments.report.tables import comparison_text, coverage_table, robustness_table, size_table
+from asnets.experiments.results import ExperimentResults
+from tests.experiments.report_support import FULL, Results, Runs, goals, network, problem, system
+
+T29 = 2.045229642132703
+"""Student's t for 29 degrees of freedom at 97.5%, from a table."""
+
+
+def spread(half: float) -> float:
+    """The distance from the mean that gives 30 costs this half width of the 95% interval."""
+    return half * math.sqrt(29) / T29
+
+
+def texts(cell: Cell) -> list[str]:
+    return [f"{line.style}: {line.text}{' ' + line.mark if line.mark else ''}" for line in cell]
+
+
+def row(table: Table, name: str) -> list[list[str]]:
+    return next([texts(cell) for cell in cells] for heading, cells in table.rows if heading == name)
+
+
+def tireworld(folder: Path) -> ExperimentResults:
+    results = Results(folder)
+    results.add(
+        "triangle-tireworld",
+        [
+            network("asnet-hadd", "h-add", "ASNet, h-add teacher"),
+            system("ilao-lmcut", title="ILAO*, LM-cut", planner="ilao", heuristic="lmcut", paper=("ilao", "lm-cut")),
+            system("ssipp-hadd", title="SSiPP, h-add", planner="ssipp", heuristic="hadd", paper=("ssipp", "h-add")),
+            system("extra", title="Extra", planner="ssipp", heuristic="hadd"),
+        ],
+        [problem(f"triangle-tire-{size}", size, f"triangle-tire-{size}") for size in (4, 5, 6)],
+        {
+            ("asnet-hadd", "triangle-tire-4"): goals(30, 23.5, spread(0.74)),
+            ("asnet-hadd", "triangle-tire-5"): goals(30, 31.0, spread(0.5)),
+            ("asnet-hadd", "triangle-tire-6"): goals(20, 34.87),
+            ("ilao-lmcut", "triangle-tire-4"): Runs([23.0] * 30, cut_offs=FULL),
+            ("ilao-lmcut", "triangle-tire-5"): [
+                Runs([29.0] * 10),
+                Runs([29.0] * 10),
+                Runs((), outcome="time", runs=10),
+            ],
+            ("ilao-lmcut", "triangle-tire-6"): [Runs((), outcome="memory", runs=10)] * 3,
+            ("ssipp-hadd", "triangle-tire-4"): [Runs((), {"step_limit": 7}, outcome="time", runs=10), None, None],
+        },
+        title="Triangle Tireworld",
+    )
+    return results.collect()[0]
+
+
+def test_coverage_table_has_ours_above_the_paper_s(tmp_path: Path) -> None:
+    table = coverage_table(tireworld(tmp_path))
+    assert [(column.group, column.title) for column in table.columns] == [
+        ("ASNet", "h-add teacher"),
+        ("ILAO*", "LM-cut"),
+        ("SSiPP", "h-add"),
+        ("", "Extra"),
+    ]
+    assert row(table, "triangle-tire-4") == [
+        ["main: 30/30", "detail: (23.50 ± 0.74)", "paper: 30/30", "paper: (23.37 ± 0.66)"],
+        ["main: 30/30", "detail: (23.00 ± 0.00)", "note: full cut-offs", "paper: 30/30", "paper: (23.17 ± 0.69)"],
+        [
+            "main: 0/10 worse",
+            "note: time",
+            "note: 7× step limit",
+            "note: 2 of 3 not run yet",
+            "paper: 30/30",
+            "paper: (23.33 ± 0.80)",
+        ],
+        ["note: not run yet"],
+    ]
+    # 31.0 - 0.5 > 28.87 + 0.81; the paper's "-" is 0 of 30.
+    assert row(table, "triangle-tire-5") == [
+        ["main: 30/30", "detail: (31.00 ± 0.50) worse", "paper: 30/30", "paper: (28.87 ± 0.81)"],
+        ["main: 20/30 better", "detail: (29.00 ± 0.00)", "note: 1 of 3: time", "paper: –"],
+        ["note: not run yet", "paper: 30/30", "paper: (29.83 ± 0.79)"],
+        ["note: not run yet"],
+    ]
+    assert row(table, "triangle-tire-6")[:2] == [
+        ["main: 20/30 worse", "detail: (34.87 ± 0.00)", "note: 10× dead end", "paper: 30/30", "paper: (34.87 ± 0.94)"],
+        ["main: 0/30", "note: memory", "paper: –"],
+    ]
+
+
+def test_comparison_counts_marks(tmp_path: Path) -> None:
+    assert comparison_text(tireworld(tmp_path)) == (
+        "7 cells have a number in the paper. Beyond both confidence intervals, coverage is better in 1 and worse in "
+        "2 of them; of 4 with a cost in both, cost is better in 0 and worse in 1."
+    )
+
+
+def test_records_say_where_numbers_come_from(tmp_path: Path) -> None:
+    table = coverage_table(tireworld(tmp_path))
+    record = next(
+        each for each in table.records if (each["system"], each["problem"]) == ("ilao-lmcut", "triangle-tire-5")
+    )
+    assert record == {
+        "experiment": "triangle-tireworld",
+        "scale": "quick",
+        "system": "ilao-lmcut",
+        "problem": "triangle-tire-5",
+        "size": 5,
+        "goals": 20,
+        "runs": 30,
+        "mean_cost": 29.0,
+        "ci95": 0.0,
+        "cpu_seconds": 1.0,
+        "outcome": "finished:2 time:1",
+        "why": "1 of 3: time",
+        "cells_missing": 0,
+        "cells_skipped": 0,
+        "paper_problem": "triangle-tire-5",
+        "paper_goals": 0,
+        "paper_runs": 30,
+        "paper_mean_cost": None,
+        "paper_ci95": None,
+        "coverage_beyond_intervals": "better",
+        "cost_beyond_intervals": "",
+        "seeds": "0 1 2",
+        "version": "1.2.3",
+        "time_limit": "20",
+        "memory_limit": "4000000000",
+        "max_steps": "300",
+        "keys": record["keys"],
+        "command": "asnets reproduce triangle-tireworld --scale quick --system ilao-lmcut --problem triangle-tire-5 "
+        "-o DIR",
+    }
+    assert len(str(record["keys"]).split()) == 3
+    assert "Again (asnets 1.2.3; seeds 0, 1, 2;" in table.origin
+
+
+def test_sizes_above_a_failure_are_skipped_and_a_network_without_training_has_no_model(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    results.add(
+        "mine",
+        [network("net"), system("planner", planner="lrtdp", heuristic="hadd")],
+        [problem("a", 1), problem("b", 2)],
+        {("planner", "a"): [Runs((), outcome="crashed", runs=10)]},
+        trainings={"net": "memory"},
+    )
+    table = coverage_table(results.collect()[0])
+    assert row(table, "a") == [["note: no model"], ["main: 0/10", "note: crashed"]]
+    assert row(table, "b") == [["note: no model"], ["note: skipped"]]
+    assert results.collect()[0].missing == 0
+
+
+def test_best_has_highest_coverage_then_lowest_cost_then_comes_first(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    results.add(
+        "cosanostra",
+        [
+            network("net-1", title="First"),
+            network("net-2", title="Second"),
+            network("net-3", title="Third"),
+            system("plan-1", title="Plan one", planner="lrtdp", heuristic="hadd"),
+            system("plan-2", title="Plan two", planner="lrtdp", heuristic="hadd"),
+        ],
+        [problem("cosanostra-n6", 6, "cosanostra-n6"), problem("cosanostra-n20", 20, "cosanostra-n20")],
+        {
+            ("net-1", "cosanostra-n6"): goals(29, 20.0),
+            ("net-2", "cosanostra-n6"): goals(30, 23.0),
+            ("net-3", "cosanostra-n6"): goals(30, 22.0),
+            ("plan-1", "cosanostra-n6"): Runs([22.0] * 30),
+            ("plan-2", "cosanostra-n6"): Runs([22.0] * 30),
+            ("net-1", "cosanostra-n20"): goals(30, 64.0),
+            ("net-2", "cosanostra-n20"): goals(30, 64.0),
+            ("net-3", "cosanostra-n20"): goals(0, 0.0),
+            ("plan-1", "cosanostra-n20"): Runs((), outcome="time", runs=30),
+            ("plan-2", "cosanostra-n20"): Runs((), outcome="time", runs=30),
+        },
+    )
+    table = best_table(results.collect())
+    assert row(table, "cosanostra-n6") == [
+        ["main: 30/30", "detail: (22.00 ± 0.00)", "note: Third"],
+        [],
+        ["main: 30/30", "detail: (22.00 ± 0.00)", "note: Plan one"],
+        [],
+    ]
+    assert row(table, "cosanostra-n20") == [
+        ["main: 30/30", "detail: (64.00 ± 0.00)", "note: First"],
+        ["paper: 30/30", "paper: (64.00 ± 0.00)", "paper: ASNet, LM-cut"],
+        ["main: –"],
+        ["paper: –"],
+    ]
+
+
+def test_selected_are_the_sizes_around_where_baselines_fail(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    names = [f"p{size}" for size in range(1, 10)]
+    cells = {("plan", f"p{size}"): goals(30, 1.0) for size in (1, 2, 3)} | {("plan", "p5"): goals(2, 1.0)}
+    results.add(
+        "mine",
+        [network("net"), system("plan", planner="lrtdp", heuristic="hadd")],
+        [problem(name, size) for size, name in enumerate(names, start=1)],
+        cells,
+    )
+    assert [each.name for each in selected_problems(results.collect()[0])] == ["p1", "p3", "p5", "p6", "p9"]
+    # A user's own experiment has no columns of the paper.
+    assert [column.title for column in best_table(results.collect()).columns] == ["ours", "ours"]
+
+
+def test_monster_table_stands_beside_the_paper_s(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    results.add(
+        "monster",
+        [network("layers-1", layers=1), network("layers-2", layers=2)],
+        [problem("monster-n1", 1), problem("monster-n2", 2)],
+        {
+            ("layers-1", "monster-n1"): goals(30, 2.0),
+            ("layers-1", "monster-n2"): goals(16, 3.0),
+            ("layers-2", "monster-n1"): goals(20, 2.0),
+        },
+    )
+    experiment = results.collect()[0]
+    table = monster_table(experiment)
+    assert row(table, "1") == [["main: 30/30", "paper: 30/30"], ["main: 16/30", "paper: 14/30"]]
+    assert row(table, "2") == [["main: 20/30 worse", "paper: 30/30"], ["note: not run yet", "paper: 30/30"]]
+    assert monster_text(experiment) == (
+        "Where there are as many layers as steps, 1 of 2 cells have full coverage. Where the path is longer, 0 of 1 "
+        "do, and coverage is from 53% to 53%; the paper has 14 of 30 there, about what a guess gives. 1 cells have "
+        "not been run."
+    )
+
+
+def test_landmark_time_is_a_ratio_of_cpu_seconds(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    results.add(
+        "triangle-tireworld",
+        [network("with", "h-add"), network("without", "h-add-no-lm")],
+        [problem(f"triangle-tire-{size}", size) for size in (15, 20)],
+        {
+            ("with", "triangle-tire-15"): goals(30, 88.0, seconds=0.5),
+            ("without", "triangle-tire-15"): goals(30, 88.0, seconds=0.2),
+            ("with", "triangle-tire-20"): goals(30, 118.0, seconds=1.0),
+        },
+    )
+    table = landmark_table(results.collect()[0])
+    assert row(table, "15") == [["main: 0.500"], ["main: 0.200"], ["main: 2.5"], ["paper: 2.4"]]
+    assert row(table, "20") == [["main: –"], ["main: –"], ["main: –"], ["paper: 4.3"]]
+
+
+def blocks(folder: Path) -> ExperimentResults:
+    results = Results(folder)
+    problems = [
+        problem(f"ours-n{size}-{index}", size, f"prob-bw-n{size}-s{index}") for size in (9, 15) for index in (1, 2, 3)
+    ]
+    cells = {}
+    for size, costs in ((9, (20.0, 25.0, 30.0)), (15, (40.0, 45.0, 80.0))):
+        for index, cost in enumerate(costs, start=1):
+            cells["net", f"ours-n{size}-{index}"] = goals(30, cost)
+            cells["us", f"ours-n{size}-{index}"] = goals(30, cost * 1.5)
+            cells["gn1", f"ours-n{size}-{index}"] = goals(30, cost * (0.9 if size == 9 else 1.1))
+    cells["net", "ours-n15-3"] = goals(0, 0.0)
+    results.add(
+        "prob-blocksworld",
+        [
+            network("net", "h-add", "ASNet, h-add teacher"),
+            system("us", "strategy", "US", strategy="us"),
+            system("gn1", "strategy", "GN1", strategy="gn1"),
+        ],
+        problems,
+        cells,
+    )
+    return results.collect()[0]
+
+
+def test_problems_that_are_not_the_paper_s_are_compared_by_size(tmp_path: Path) -> None:
+    experiment = blocks(tmp_path)
+    single = row(coverage_table(experiment), "ours-n9-1")[0]
+    assert single == ["main: 30/30", "detail: (20.00 ± 0.00)", "paper: 30/30", "paper: (26.37 ± 1.60)"]
+    table = size_table(experiment)
+    # By hand: t(2) = 4.302653, standard deviation 5: 4.302653 * 5 / sqrt(3); the paper's 26.37, 32.57, 19.27.
+    assert row(table, "9")[0] == ["main: 90/90", "detail: (25.00 ± 12.42)", "paper: 90/90", "paper: (26.07 ± 16.53)"]
+    assert row(table, "15")[0][:3] == ["main: 60/90 worse", "detail: (42.50 ± 31.77)", "note: cost of 2 of 3"]
+
+
+def test_text_says_where_cost_lies_between_the_strategies(tmp_path: Path) -> None:
+    assert between_text(blocks(tmp_path)) == [
+        "ASNet, h-add teacher: mean cost is below GN1’s at size 15; between those of GN1 and US at size 9: other "
+        "than in the paper, where it is between."
+    ]
+
+
+def test_many_problems_are_summed_up_by_size(tmp_path: Path) -> None:
+    table = robustness_table(blocks(tmp_path))
+    assert [column.title for column in table.columns] == [
+        "fully solved",
+        "goals",
+        "mean cost",
+        "cost over US",
+        "cost over GN1",
+    ]
+    assert row(table, "15: ASNet, h-add teacher") == [
+        ["main: 2/3"],
+        ["main: 60/90"],
+        ["detail: 42.50 ± 31.77"],
+        ["detail: 0.67"],
+        ["detail: 0.91"],
+    ]
+
+
+def test_times_end_at_the_first_size_without_a_goal(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    results.add(
+        "mine",
+        [network("net"), system("plan", planner="lrtdp", heuristic="hadd")],
+        [problem("a1", 1), problem("a2", 1), problem("b", 2), problem("c", 3)],
+        {
+            ("net", "a1"): goals(30, 5.0, seconds=1.0),
+            ("net", "a2"): goals(30, 5.0, seconds=3.0),
+            ("net", "b"): goals(10, 5.0, seconds=4.0),
+            ("net", "c"): goals(30, 5.0, seconds=5.0),
+            ("plan", "a1"): goals(30, 5.0, seconds=7.0),
+            ("plan", "a2"): goals(30, 5.0, seconds=9.0),
+            ("plan", "b"): goals(0, 0.0),
+        },
+        trainings={"net": 100.0},
+    )
+    experiment = results.collect()[0]
+    net, plan = experiment.systems
+    assert time_points(experiment, net, with_training=True) == [(1, 102.0, True), (2, 104.0, False), (3, 105.0, True)]
+    assert time_points(experiment, net, with_training=False) == [(1, 2.0, True), (2, 4.0, False), (3, 5.0, True)]
+    assert time_points(experiment, plan, with_training=True) == [(1, 8.0, True)]
+
+
+def test_trainings_are_listed_with_how_they_ended(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    nets = [network("good"), network("bad"), network("late")]
+    results.add("mine", nets, [problem("a", 1)], {}, trainings={"bad": "memory", "late": None})
+    table = training_table(results.collect())
+    assert row(table, "mine: good") == [
+        ["detail: 2"],
+        ["main: 2"],
+        ["main: 60"],
+        ["detail: 100"],
+        ["main: 100%"],
+        ["note: the limit of 2 epochs"],
+    ]
+    assert row(table, "mine: bad")[-1] == ["note: memory"]
+    assert row(table, "mine: late")[-1] == ["note: not run yet"]
+
+
+@pytest.mark.parametrize(("name", "argument"), [("monster", "monster"), ("my own", "'my own.toml'")])
+def test_own_experiments_are_named_by_their_file(tmp_path: Path, name: str, argument: str) -> None:
+    results = Results(tmp_path)
+    results.add(name, [system("it's", planner="lrtdp", heuristic="hadd")], [problem("p", 1)], {})
+    table = coverage_table(results.collect()[0])
+    assert table.again[0] == f"asnets reproduce {argument} --scale quick -o DIR"
+    assert table.records[0]["command"] == (
+        f"asnets reproduce {argument} --scale quick --system 'it'\"'\"'s' --problem p -o DIR"
+    )

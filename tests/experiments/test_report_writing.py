@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from asnets.errors import FileError
+from asnets.experiments.cells import grid
+from asnets.experiments.definition import load_experiment
+from asnets.experiments.report import update_docs, write_report
+from asnets.experiments.report.document import Column, Line, Table
+from asnets.experiments.report.run_pictures import run_pictures
+from asnets.experiments.report.write import to_csv
+from asnets.experiments.store import CellResult, Store
+from tests.cli.running import run
+from tests.experiments.report_support import MACHINE, Results, goals, network, problem, system
+
+HOSTILE = "<script>alert('&\"|*_`$x$\x01')</script>"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of an unfinished run of one of the paper's experiments and one of a user's own with hostile names."""
+    folder = tmp_path_factory.mktemp("results")
+    results = Results(folder)
+    results.add(
+        "triangle-tireworld",
+        [
+            network("asnet-hadd", "h-add", "ASNet, h-add teacher"),
+            system("ilao-lmcut", title="ILAO*, LM-cut", planner="ilao", heuristic="lmcut", paper=("ilao", "lm-cut")),
+        ],
+        [problem(f"triangle-tire-{size}", size, f"triangle-tire-{size}") for size in (4, 5)],
+        {
+            ("asnet-hadd", "triangle-tire-4"): goals(30, 23.5, 1.0),
+            ("asnet-hadd", "triangle-tire-5"): goals(30, 35.0, 1.0),
+            ("ilao-lmcut", "triangle-tire-4"): goals(30, 23.5),
+        },
+        title="Triangle Tireworld",
+    )
+    results.add(
+        "mine",
+        [network("net", title=HOSTILE), system("plan", title=f"plan, {HOSTILE}", planner="lrtdp", heuristic="hadd")],
+        [problem(HOSTILE, 1), *(problem(f"many-{index}", 2) for index in range(5))],
+        {("net", HOSTILE): goals(30, 2.0, 1.0), ("plan", HOSTILE): goals(12, 2.0, 1.0)},
+        title=HOSTILE,
+    )
+    assert write_report(folder) == folder / "report.html"
+    return folder
+
+
+def page(folder: Path) -> ElementTree.Element:
+    return ElementTree.fromstring((folder / "report.html").read_text(encoding="utf-8").removeprefix("<!DOCTYPE html>"))
+
+
+def test_page_is_well_formed_and_asks_for_nothing(folder: Path) -> None:
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    root = page(folder)
+    names = {element.tag.rpartition("}")[2] for element in root.iter()}
+    assert not names & {"script", "link", "img", "iframe", "object", "embed", "image"}
+    for element in root.iter():
+        for name, value in element.attrib.items():
+            assert "//" not in value, (element.tag, name, value)
+            if name.rpartition("}")[2] in ("href", "src"):
+                assert value.startswith("#")
+    style = "".join(element.text or "" for element in root.iter("style"))
+    assert style
+    assert not re.search(r"//|@import|url\(", style)
+    assert not re.search(r"https?:", re.sub(r'xmlns(:\w+)?="[^"]*"', "", text))
+
+
+def test_ids_are_unique_and_links_lead_somewhere(folder: Path) -> None:
+    root = page(folder)
+    ids = [element.attrib["id"] for element in root.iter() if "id" in element.attrib]
+    assert len(ids) == len(set(ids))
+    links = {element.attrib["href"].removeprefix("#") for element in root.iter("a")}
+    assert links
+    assert links <= set(ids)
+
+
+def test_hostile_names_are_text(folder: Path) -> None:
+    heading = next(each for each in page(folder).iter("h2") if "script" in (each.text or ""))
+    assert heading.text == HOSTILE.replace("\x01", "\ufffd")
+    markdown = (folder / "report.md").read_text(encoding="utf-8")
+    assert "<script" not in markdown
+    assert r"&lt;script&gt;alert('&amp;\"\|\*\_\`\$x\$".replace(r"\"", '"') in markdown
+
+
+def test_unfinished_run_says_so(folder: Path) -> None:
+    text = (folder / "report.md").read_text(encoding="utf-8")
+    assert "**This run is not finished.** 11 of 18 cells have not been run." in text
+    assert "asnets reproduce triangle-tireworld mine.toml --scale quick -o DIR" in text
+    assert "asnets 1.2.3" in text
+    assert "Test processor, 2 cores, 8 GB, Linux, Python 3.11" in text
+    assert "2026-01-02" in text
+
+
+def test_markdown_has_the_tables_and_links_its_figures(folder: Path) -> None:
+    text = (folder / "report.md").read_text(encoding="utf-8")
+    assert "| triangle-tire-5 | 30/30<br>(35.00 ± 0.38) ▼<br>*30/30*<br>*(28.87 ± 0.81)* | not run yet<br>*–* |" in text
+    for name in re.findall(r"\]\(([^)]*)\)", text):
+        assert (folder / name).is_file()
+
+
+def test_same_data_same_bytes(folder: Path) -> None:
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert {path.suffix for path in before} >= {".html", ".md", ".csv", ".svg", ".png"}
+    write_report(folder)
+    assert before == {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_csv_holds_records_exactly(folder: Path) -> None:
+    table = Table(
+        "t", "T", "x", (Column("a"),), (("r", ((Line("1"),),)),), records=({"a": 1.5, "b": None, "c": 'x,"y"\n'},)
+    )
+    assert to_csv(table) == 'a,b,c\n1.5,,"x,""y""\n"\n'
+    with (folder / "tables" / "triangle-tireworld-coverage.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [
+        (row["system"], row["problem"], row["goals"], row["mean_cost"], row["paper_mean_cost"]) for row in rows
+    ] == [
+        ("asnet-hadd", "triangle-tire-4", "30", "23.5", "23.37"),
+        ("ilao-lmcut", "triangle-tire-4", "30", "23.5", "23.17"),
+        ("asnet-hadd", "triangle-tire-5", "30", "35.0", "28.87"),
+        ("ilao-lmcut", "triangle-tire-5", "", "", ""),
+    ]
+
+
+def test_docs_are_updated_between_their_marks(folder: Path, tmp_path: Path) -> None:
+    docs = tmp_path / "docs.md"
+    docs.write_text("before\n<!-- results: begin -->\nwhat was there\n<!-- results: end -->\nafter\n")
+    update_docs(folder, docs)
+    text = docs.read_text(encoding="utf-8")
+    assert text.startswith("before\n<!-- results: begin -->\n\n### What was run\n")
+    assert text.endswith("\n\n<!-- results: end -->\nafter\n")
+    assert "what was there" not in text
+    assert "![" not in text
+    assert "triangle-tire-5 | 30/30" in text
+    update_docs(folder, docs)
+    assert docs.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "none",
+        "<!-- results: begin -->",
+        "<!-- results: end --> <!-- results: begin -->",
+        "<!-- results: begin --> <!-- results: end --> <!-- results: end -->",
+    ],
+)
+def test_docs_without_marks_are_left_alone(folder: Path, tmp_path: Path, text: str) -> None:
+    docs = tmp_path / "docs.md"
+    docs.write_text(text)
+    with pytest.raises(
+        FileError, match="expected the lines <!-- results: begin --> and <!-- results: end --> once each"
+    ):
+        update_docs(folder, docs)
+    assert docs.read_text() == text
+
+
+def test_command(folder: Path, tmp_path: Path) -> None:
+    docs = tmp_path / "docs.md"
+    docs.write_text("<!-- results: begin --><!-- results: end -->")
+    result = run("report", folder, "--update-docs", docs)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == f"report: {folder / 'report.html'}\nresults updated: {docs}\n"
+
+
+def test_command_without_results(tmp_path: Path) -> None:
+    result = run("report", tmp_path / "nothing")
+    assert result.returncode == 3
+    assert result.stderr == f"error: {tmp_path / 'nothing'}: there are no results here: results.sqlite is missing\n"
+    assert not (tmp_path / "nothing").exists()
+    Store(tmp_path, create=True).close()
+    result = run("report", tmp_path)
+    assert result.returncode == 3
+    assert "there are no experiments in the file yet" in result.stderr
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_a_run_is_drawn_for_each_experiment_with_a_model(tmp_path: Path) -> None:
+    experiment = load_experiment("monster", "smoke")
+    found = grid(experiment)
+    key = next(cell.key for place, cell in found if place.problem == "monster-n1")
+    results = Results(tmp_path)
+    results.add("monster", [network("layers-1", layers=1)], [problem("monster-n1", 1)], {}, scale="smoke")
+    with Store(tmp_path) as store:
+        places = [place for place, _ in found if place.problem in ("", "monster-n1")]
+        store.set_experiment("monster", "smoke", store.experiments()["monster"][1], places)
+        settings = {"seed": 0, "runs": 1, "max_steps": 300, "cut_offs": {}, "model": places[0].key}
+        done = {"endings": ["goal"], "costs": [2.0], "seconds": {"load": 0.1, "execute": 0.1}}
+        for cell, kind, result, model in ((places[0].key, "train", {}, b"weights"), (key, "asnet", done, None)):
+            store.add(
+                cell, kind, settings, CellResult("finished", result, 1, 1, "1", MACHINE, "2026-01-01", model=model)
+            )
+        drawn = []
+
+        def draw(model: bytes, domain: str, text: str, seed: int) -> tuple[str, str]:
+            drawn.append((model, domain, text, seed))
+            return "<p>picture</p>", "<svg/>"
+
+        pictures = run_pictures(store, results.collect(), draw)
+    assert [(each.name, each.html, each.svg) for each in pictures] == [("run-monster", "<p>picture</p>", "<svg/>")]
+    assert (
+        pictures[0].caption == "Monster: a run of layers-1 on monster-n1, seed 0."
+        or "monster-n1" in pictures[0].caption
+    )
+    test = next(each for each in experiment.test if each.name == "monster-n1")
+    assert drawn == [(b"weights", test.domain, test.problem, 0)]
