@@ -202,7 +202,10 @@ class _Messages:
         with self._lock:
             if not self._is_over:
                 self._is_over = "outcome" in message
-                self._connection.send(message)
+                try:
+                    self._connection.send(message)
+                except OSError:
+                    os._exit(1)  # Nobody listens any more.
 
 
 def _child(payload_text: str, model: bytes | None, connection: Connection) -> None:
