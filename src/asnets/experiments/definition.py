@@ -185,7 +185,7 @@ def _shipped(name: str) -> dict[str, Any]:
     return tomllib.loads((resources.files("asnets.experiments") / "files" / name).read_text(encoding="utf-8"))
 
 
-_KEYS = ("title", "family", "domain", "systems", "system", "train", "test", "scales")
+_KEYS = ("title", "family", "domain", "systems", "system", "options", "train", "test", "scales")
 _SCALE_KEYS = ("systems", "train", "test", "options", "full_sizes")
 
 
@@ -200,6 +200,7 @@ def _experiment(name: str, table: dict[str, Any], scale_name: str, where: str, f
     table = table | {key: changes[key] for key in ("systems", "train", "test") if key in changes}
     options = dict(_table(changes, "options", where_changes))
     scale = replace(scale, options=scale.options | options)
+    common = _table(table, "options", where)
     reader = _ProblemReader(table, where, folder)
     own = _table(table, "system", where)
     known = _shipped("systems.toml") | {each: _table(own, each, f"{where}: [system]") for each in own}
@@ -211,7 +212,7 @@ def _experiment(name: str, table: dict[str, Any], scale_name: str, where: str, f
         raise ConfigError(f"{where}: systems must name at least one system, and each once")
     train = _required(table, "train", where) if any(known[each].get("kind") == "asnet" for each in names) else {}
     systems = tuple(
-        _system(each, dict(known[each]), scale, reader, train, f"{where}: [system.{each}]") for each in names
+        _system(each, dict(known[each]), common, scale, reader, train, f"{where}: [system.{each}]") for each in names
     )
     test = reader.problems(_required(table, "test", where), f"{where}: [test]")
     full = changes.get("full_sizes", [])
@@ -230,7 +231,9 @@ _KEYS_OF_KIND: dict[str, tuple[str, ...]] = {
 }
 
 
-def _system(name: str, table: dict[str, Any], scale: Scale, reader: _ProblemReader, train: Table, where: str) -> System:
+def _system(
+    name: str, table: dict[str, Any], common: Table, scale: Scale, reader: _ProblemReader, train: Table, where: str
+) -> System:
     kind = table.get("kind")
     if not _is_among(kind, get_args(SystemKind)):
         raise ConfigError(f"{where}: kind must be one of {', '.join(get_args(SystemKind))}, not {kind!r}")
@@ -242,7 +245,7 @@ def _system(name: str, table: dict[str, Any], scale: Scale, reader: _ProblemRead
     if kind == "asnet":
         settings: dict[str, Any] = {
             "preset": table.get("preset", "default"),
-            "options": dict(_table(table, "options", where)) | scale.options,
+            "options": dict(common) | _table(table, "options", where) | scale.options,
         }
         _check_options(settings, where)
         problems = reader.problems(table.get("train", train), f"{where}: train")
