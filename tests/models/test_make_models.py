@@ -48,6 +48,7 @@ def test_same_seed_same_bytes(tmp_path: Path) -> None:
     assert cards[0] == cards[1]
 
 
+@pytest.mark.slow
 def test_the_commands_of_a_card(tmp_path: Path) -> None:
     """They come to the same weights as the script."""
     recipe = quick()

