@@ -35,3 +35,20 @@ def table(store: Store) -> dict[str, Any]:
 def table_of(folder: Path) -> dict[str, Any]:
     with Store(folder) as store:
         return table(store)
+
+
+# Networks of different speed, a planner, and nothing that comes near a clock.
+TINY = """
+family = "triangle-tireworld"
+systems = ["asnet-hadd", "lrtdp-hadd", "ilao-lmcut"]
+train = { sizes = [1] }
+test = { sizes = [1, 2] }
+scales.smoke.options = { max_epochs = 1, learn_steps = 3, explore_rounds = 2, judge_runs = 1 }
+"""
+
+
+def tiny_experiment(folder: Path) -> Path:
+    """The file of an experiment of seven cells, of a second or two altogether."""
+    path = folder / "tiny.toml"
+    path.write_text(TINY)
+    return path

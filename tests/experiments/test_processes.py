@@ -58,8 +58,8 @@ def test_finished() -> None:
     assert result.outcome == "finished"
     assert result.result["endings"] == ["goal"] * 3
     assert result.machine == machine()
-    assert 0 < result.cpu
-    assert 0 < result.seconds
+    assert result.cpu > 0
+    assert result.seconds > 0
     assert result.model is None
     again = run_in_process(payload("gn1"))
     assert (again.result["endings"], again.result["costs"]) == (result.result["endings"], result.result["costs"])
@@ -157,14 +157,13 @@ time.sleep(1000)
 """
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
-def test_ends_with_the_program_that_started_it(how: signal.Signals) -> None:
+def test_ends_with_the_program_that_started_it() -> None:
     program = subprocess.Popen([sys.executable, "-c", STARTER], stdout=subprocess.PIPE, text=True)
     assert program.stdout is not None
     cells = [int(word) for word in program.stdout.readline().split()]
     known = processes()
     servers = {known[cell][0] for cell in cells}
     assert len(servers) == 1
-    program.send_signal(how)
+    program.send_signal(signal.SIGKILL)
     program.communicate()
     wait_until_gone(*cells, *servers)

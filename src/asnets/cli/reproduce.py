@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from asnets.cli.running import require
 
 if TYPE_CHECKING:
+    from asnets.experiments.executors import Executor
     from asnets.experiments.results import ExperimentResults
     from asnets.experiments.runner import RunProgress
 
@@ -73,48 +74,54 @@ def reproduce(
     require(executor in EXECUTORS, f"unknown executor {executor!r}; expected one of {', '.join(EXECUTORS)}")
     require(address is None or executor == "ray", "--address is for --executor ray")
     from asnets.experiments.definition import load_experiment, shipped_experiments
-    from asnets.experiments.executors import Executor, LocalExecutor
     from asnets.experiments.results import collect
     from asnets.experiments.runner import Selection, run_experiments
-    from asnets.experiments.store import Store
+    from asnets.experiments.store import FILE_NAME, Store
 
     chosen = dict.fromkeys(each for name in names for each in (shipped_experiments() if name == "all" else (name,)))
     experiments = [load_experiment(name, scale) for name in chosen]
+    for name, count in Counter(each.name for each in experiments).items():
+        require(count == 1, f"{count} experiments are called {name!r}; give them other names, or folders of their own")
     selection = Selection(tuple(systems or ()), tuple(problems or ()))
     selection.check(experiments)
     require(not output.exists() or output.is_dir(), f"{output} is not a folder")
-    with Store(output, create=True) as store:
-        store.check_scale(scale)
-        runner: Executor
-        if executor == "ray":
-            from asnets.experiments.ray_executor import RayExecutor
+    runner = _executor(executor, address, jobs)
+    last: RunProgress | None = None
+    try:
+        with Store(output, create=True) as store, _grid_progress() as show:
+            store.check_scale(scale)
 
-            runner = RayExecutor(address, jobs)
-        else:
-            runner = LocalExecutor(jobs or len(os.sched_getaffinity(0)))
-        last: RunProgress | None = None
-        try:
-            with _grid_progress() as show:
+            def report(progress: RunProgress) -> None:
+                nonlocal last
+                last = progress
+                show(progress)
 
-                def report(progress: RunProgress) -> None:
-                    nonlocal last
-                    last = progress
-                    show(progress)
-
-                run_experiments(store, experiments, runner, selection=selection, progress=report)
-        except KeyboardInterrupt:
-            done = "" if last is None else f" after {last.done} of {last.total} cells"
-            print(f"stopped{done}, which are kept in {store.path}; the same command goes on", file=sys.stderr)
-            raise
-        finally:
-            runner.close()
-        _tell_mishaps(collect(store))
+            run_experiments(store, experiments, runner, selection=selection, progress=report)
+            results = collect(store)
+    except KeyboardInterrupt:
+        if last is not None:
+            kept = f"after {last.done} of {last.total} cells, which are kept in {output / FILE_NAME}"
+            print(f"stopped {kept}; the same command goes on", file=sys.stderr)
+        raise
+    finally:
+        runner.close()
+    _tell_mishaps(results)
     if no_report:
-        print(f"results: {output / 'results.sqlite'}")
+        print(f"results: {output / FILE_NAME}")
         return
     from asnets.experiments.report import write_report
 
     print(f"report: {write_report(output)}")
+
+
+def _executor(name: str, address: str | None, jobs: int | None) -> Executor:
+    if name == "ray":
+        from asnets.experiments.ray_executor import RayExecutor
+
+        return RayExecutor(address, jobs)
+    from asnets.experiments.executors import LocalExecutor
+
+    return LocalExecutor(jobs or len(os.sched_getaffinity(0)))
 
 
 def _tell_mishaps(experiments: list[ExperimentResults]) -> None:

@@ -1,0 +1,212 @@
+"""`asnets reproduce`: all experiments at the smallest scale, mistakes, and runs that are stopped and go on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from asnets.cli.main import app
+from asnets.errors import FileError
+from asnets.experiments.definition import load_experiment, shipped_experiments
+from asnets.experiments.executors import LocalExecutor
+from asnets.experiments.results import collect
+from asnets.experiments.runner import run_experiments
+from asnets.experiments.store import Row, Store
+from tests.cli.running import COMMAND, ENVIRONMENT
+from tests.experiments.building import table, table_of, tiny_experiment
+from tests.experiments.process_tree import cells_below, processes
+
+
+@pytest.mark.slow
+def test_all_at_scale_smoke(tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    command = [COMMAND, "reproduce", "all", "--scale", "smoke", "-o", str(folder)]
+    done = subprocess.run(
+        command, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=900, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"report: {folder / 'report.html'}\n"
+    assert (folder / "report.html").stat().st_size > 10_000
+    with Store(folder) as store:
+        found = {each.name: each for each in collect(store)}
+        runs = {place.key: place for name in found for place in store.places(name)}
+        rows = store.rows()
+    assert tuple(found) == shipped_experiments()
+    assert rows.keys() <= runs.keys()
+    for experiment in found.values():
+        assert (experiment.scale, experiment.missing) == ("smoke", 0)
+        assert all(row is not None and row.outcome.outcome == "finished" for row in experiment.trainings.values())
+        for (system, problem), score in experiment.scores.items():
+            kind = next(each.kind for each in experiment.systems if each.name == system)
+            if kind == "planner":
+                assert set(score.outcomes) <= {"finished", "time"}, (system, problem)
+                assert score.skipped == score.missing
+            else:
+                assert (score.outcomes, score.runs) == ({"finished": 1}, 3), (system, problem)
+            if kind == "strategy":
+                assert score.goals == 3, (system, problem)
+    # Small problems on which these planners are sure, with room to the cut-offs.
+    assert found["triangle-tireworld"].scores["lrtdp-lmcut", "triangle-tire-3"].goals == 3
+    assert found["cosanostra"].scores["lrtdp-hadd", "cosanostra-n3"].costs == (13.0,) * 3
+
+
+def invoke(*arguments: str | Path) -> tuple[int, str]:
+    """Exit code and standard error of the command, in this process."""
+    result = CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+    return result.exit_code, result.stderr.strip()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["monsters"], f"unknown experiment 'monsters'; expected one of {', '.join(shipped_experiments())}, or a .toml "
+         "file"),
+        (["monster", "--scale", "tiny"], "unknown scale 'tiny'; expected one of smoke, quick, paper"),
+        (["monster", "--executor", "slurm"], "unknown executor 'slurm'; expected one of local, ray"),
+        (["monster", "--address", "127.0.0.1:6379"], "--address is for --executor ray"),
+        (["monster", "--scale", "smoke", "--system", "x"], "unknown system 'x'; expected one of layers-1"),
+        (["monster", "--scale", "smoke", "--problem", "x"], "unknown problem 'x'; expected one of monster-n1, "
+         "monster-n2"),
+    ],
+)  # fmt: skip
+def test_mistakes(tmp_path: Path, arguments: list[str], message: str) -> None:
+    folder = tmp_path / "results"
+    assert invoke(*arguments, "-o", folder) == (2, f"error: {message}")
+    assert not folder.exists()
+
+
+def test_files_that_cannot_be_used(tmp_path: Path) -> None:
+    path = tmp_path / "none.toml"
+    assert invoke(path, "-o", tmp_path / "results") == (
+        3,
+        f"error: {path}: cannot read the file: No such file or directory",
+    )
+    path.write_text("")
+    assert invoke("monster", "-o", path) == (2, f"error: {path} is not a folder")
+
+
+def test_two_experiments_of_one_name(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    first = tiny_experiment(tmp_path)
+    second = shutil.copy(first, tmp_path / "other")
+    assert invoke(first, second, "--scale", "smoke", "-o", tmp_path / "results") == (
+        2,
+        "error: 2 experiments are called 'tiny'; give them other names, or folders of their own",
+    )
+
+
+def test_another_scale_in_the_same_folder(tmp_path: Path) -> None:
+    with Store(tmp_path, create=True) as store:
+        store.set_experiment("monster", "quick", {}, [])
+    assert invoke("monster", "--scale", "smoke", "-o", tmp_path) == (
+        2,
+        f"error: {tmp_path} holds results of the scale quick; choose another folder",
+    )
+
+
+def test_another_run_in_the_same_folder(tmp_path: Path) -> None:
+    with Store(tmp_path, create=True) as store, store.runner_lock():
+        assert invoke("monster", "--scale", "smoke", "-o", tmp_path) == (
+            2,
+            f"error: another run is at work on {store.path}; wait for it, or choose another folder",
+        )
+
+
+def test_ray_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    folder = tmp_path / "results"
+    assert invoke("monster", "--executor", "ray", "--address", "127.0.0.1:1", "-o", folder) == (
+        2,
+        "error: the package ray is missing; install it with: pip install 'asnets[ray]'",
+    )
+    assert not folder.exists()
+
+
+# Three trainings of a second or more, so that there is time to stop in the midst of each.
+STOPPED = """
+family = "triangle-tireworld"
+systems = ["a", "b", "c", "lrtdp-hadd"]
+train = { sizes = [1] }
+test = { sizes = [2] }
+system.a = { kind = "asnet" }
+system.b = { kind = "asnet", options = { layers = 1 } }
+system.c = { kind = "asnet", options = { features = [] } }
+scales.smoke.options = { max_epochs = 1, learn_steps = 3, explore_rounds = 2, judge_runs = 1 }
+"""
+
+
+def rows(folder: Path) -> dict[str, Row]:
+    try:
+        with Store(folder) as store:
+            return store.rows()
+    except FileError:
+        return {}
+
+
+def wait_for(condition: Callable[[], object], process: subprocess.Popen[str]) -> None:
+    for _ in range(20_000):
+        if condition():
+            return
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    raise TimeoutError
+
+
+@pytest.mark.slow
+def test_stopped_three_times(tmp_path: Path) -> None:
+    """By Ctrl-C, by kill -9, and with a worker killed: the tables are those of a run that was not stopped."""
+    path, folder = tmp_path / "stopped.toml", tmp_path / "results"
+    path.write_text(STOPPED)
+
+    def start() -> subprocess.Popen[str]:
+        command = [COMMAND, "reproduce", path, "--scale", "smoke", "--jobs", "1", "--no-report", "-o", folder]
+        return subprocess.Popen(
+            list(map(str, command)), env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    process = start()
+    wait_for(lambda: len(rows(folder)) >= 1 and cells_below(process.pid), process)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate()
+    kept = len(rows(folder))
+    assert (process.returncode, output) == (130, "")
+    assert errors == (
+        f"stopped after {kept} of 7 cells, which are kept in {folder / 'results.sqlite'}; the same command goes on\n"
+        "interrupted\n"
+    )
+
+    process = start()
+    wait_for(lambda: len(rows(folder)) >= 4 and cells_below(process.pid), process)
+    at_work = cells_below(process.pid)
+    process.kill()
+    process.communicate()
+    for _ in range(1000):
+        if not set(at_work) & processes().keys():
+            break
+        time.sleep(0.01)
+    assert not set(at_work) & processes().keys(), "a cell outlives the runner"
+    before = rows(folder)
+    assert len(before) < 7
+
+    process = start()
+    wait_for(lambda: cells_below(process.pid), process)
+    os.kill(cells_below(process.pid)[0], signal.SIGKILL)
+    output, errors = process.communicate()
+    assert (process.returncode, output, errors) == (0, f"results: {folder / 'results.sqlite'}\n", "")
+    after = rows(folder)
+    assert {key: after[key] for key in before} == before, "what was done is not done again"
+    assert sorted(row.outcome.attempts for row in after.values()) == [1] * 6 + [2]
+
+    executor = LocalExecutor(2)
+    with Store(tmp_path / "whole", create=True) as store:
+        run_experiments(store, [load_experiment(str(path), "smoke")], executor)
+        assert table_of(folder) == table(store)
