@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from asnets.experiments.cells import Place
-from asnets.experiments.definition import load_scale
 from asnets.experiments.results import ExperimentResults, collect
 from asnets.experiments.store import CellResult, Store
 
 MACHINE = {"processor": "Test processor", "cores": 2, "memory": 8_000_000_000, "system": "Linux", "python": "3.11"}
-FULL = asdict(load_scale("paper").cut_offs)
+FULL = {"time_limit": 9000.0, "memory_limit": 10_000_000_000, "margin": 60.0}
+SCALE = {
+    "cut_offs": {"time_limit": 20.0, "memory_limit": 4_000_000_000, "margin": 4.0},
+    "asnet_cut_offs": FULL,
+    "seeds": 3,
+    "runs": 10,
+    "asnet_runs": 30,
+    "max_steps": 300,
+    "planner_max_steps": 1000,
+    "skip_above_failure": True,
+    "options": {},
+}
 
 
 @dataclass(frozen=True)
@@ -88,21 +98,24 @@ class Results:
             trainings: CPU seconds of the training of each ASNet (60 if left out), an outcome other than finished, or
                 None for one that has not been run.
             title: For people.
-            scale: Of the package.
+            scale: Its name.
             full_sizes: As in an experiment.
         """
-        definition = {
+        definition: dict[str, Any] = {
             "title": name if title is None else title,
-            "scale": asdict(load_scale(scale)),
+            "scale": SCALE | {"name": scale},
             "full_sizes": list(full_sizes),
             "systems": list(systems),
             "problems": list(problems),
+            "picture": {"name": problems[0]["name"]},
         }
+        models: dict[str, str] = {}
         places: list[Place] = []
         rows: list[tuple[str, str, dict[str, Any], CellResult]] = []
         for each in systems:
             if each["kind"] == "asnet":
                 key = self._key()
+                models[each["name"]] = key
                 places.append(Place(name, each["name"], "", 0, 0, key))
                 trained = (trainings or {}).get(each["name"], 60.0)
                 if trained is not None:
@@ -114,7 +127,8 @@ class Results:
                     key = self._key()
                     places.append(Place(name, each["name"], test["name"], test["size"], seed, key))
                     if runs is not None:
-                        rows.append((key, each["kind"], _settings(runs, seed, definition["scale"]), _result(runs)))
+                        settings = _settings(runs, seed) | {"model": models.get(each["name"])}
+                        rows.append((key, each["kind"], settings, _result(runs)))
         with Store(self.folder, create=True) as store:
             store.set_experiment(name, scale, definition, places)
             for row in rows:
@@ -141,12 +155,12 @@ def _training(trained: float | str) -> CellResult:
         {"elapsed": 20.0, "coverage": 1.0, "cost": 11.0, "loss": 0.1},
     ]
     result = {"epochs": 2, "ended": "the limit of 2 epochs", "cpu": trained, "left_out": [], "curve": curve}
-    return CellResult("finished", result, 100.0, 100.0, "1.2.3", MACHINE, "2026-01-02T03:04:05+00:00", model=b"model")
+    return CellResult("finished", result, 100.0, 100.0, "1.2.3", MACHINE, "2026-01-02T03:04:05+00:00")
 
 
-def _settings(runs: Runs, seed: int, scale: dict[str, Any]) -> dict[str, Any]:
+def _settings(runs: Runs, seed: int) -> dict[str, Any]:
     total = len(runs.costs) + sum(runs.others.values()) if runs.runs is None else runs.runs
-    return {"seed": seed, "runs": total, "max_steps": 300, "cut_offs": runs.cut_offs or scale["cut_offs"]}
+    return {"seed": seed, "runs": total, "max_steps": 300, "cut_offs": runs.cut_offs or SCALE["cut_offs"]}
 
 
 def _result(runs: Runs) -> CellResult:

@@ -2,21 +2,24 @@ from __future__ import annotations
 
 import csv
 import re
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from asnets.errors import FileError
-from asnets.experiments.cells import grid
-from asnets.experiments.definition import load_experiment
 from asnets.experiments.report import update_docs, write_report
 from asnets.experiments.report.document import Column, Line, Table
-from asnets.experiments.report.run_pictures import run_pictures
 from asnets.experiments.report.write import to_csv
-from asnets.experiments.store import CellResult, Store
+from asnets.experiments.store import Store
+from asnets.grounding import ground
+from asnets.network import NetworkConfig
+from asnets.network.model_file import save_model
+from asnets.ppddl import parse_text
 from tests.cli.running import run
-from tests.experiments.report_support import MACHINE, Results, goals, network, problem, system
+from tests.experiments.report_support import Results, goals, network, problem, system
+from tests.network.building import random_network
 
 HOSTILE = "<script>alert('&\"|*_`$x$\x01')</script>"
 
@@ -166,7 +169,7 @@ def test_command(folder: Path, tmp_path: Path) -> None:
     docs.write_text("<!-- results: begin --><!-- results: end -->")
     result = run("report", folder, "--update-docs", docs)
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout == f"report: {folder / 'report.html'}\nresults updated: {docs}\n"
+    assert result.stdout == f"results: {docs}\nreport: {folder / 'report.html'}\n"
 
 
 def test_command_without_results(tmp_path: Path) -> None:
@@ -181,32 +184,26 @@ def test_command_without_results(tmp_path: Path) -> None:
     assert not (tmp_path / "report.html").exists()
 
 
-def test_a_run_is_drawn_for_each_experiment_with_a_model(tmp_path: Path) -> None:
-    experiment = load_experiment("monster", "smoke")
-    found = grid(experiment)
-    key = next(cell.key for place, cell in found if place.problem == "monster-n1")
+def test_a_run_is_drawn_with_the_model(tmp_path: Path) -> None:
+    """A report with a real model, of an untrained network that has a single way to go."""
+    domain = "(define (domain d) (:predicates (p) (q)) (:action go :parameters () :precondition (p) :effect (q)))"
+    text = "(define (problem one) (:domain d) (:init (p)) (:goal (q)))"
     results = Results(tmp_path)
-    results.add("monster", [network("layers-1", layers=1)], [problem("monster-n1", 1)], {}, scale="smoke")
+    results.add("mine", [network("net")], [problem("one", 1)], {("net", "one"): goals(30, 1.0)}, title="Mine")
+    document = parse_text(domain + text)
+    task = ground(document.domains[0], document.problems[0])
+    model = tmp_path / "model.asnet"
+    save_model(model, random_network(task, NetworkConfig(layers=1, hidden=4, features=())), {})
     with Store(tmp_path) as store:
-        places = [place for place, _ in found if place.problem in ("", "monster-n1")]
-        store.set_experiment("monster", "smoke", store.experiments()["monster"][1], places)
-        settings = {"seed": 0, "runs": 1, "max_steps": 300, "cut_offs": {}, "model": places[0].key}
-        done = {"endings": ["goal"], "costs": [2.0], "seconds": {"load": 0.1, "execute": 0.1}}
-        for cell, kind, result, model in ((places[0].key, "train", {}, b"weights"), (key, "asnet", done, None)):
-            store.add(
-                cell, kind, settings, CellResult("finished", result, 1, 1, "1", MACHINE, "2026-01-01", model=model)
-            )
-        drawn = []
-
-        def draw(model: bytes, domain: str, text: str, seed: int) -> tuple[str, str]:
-            drawn.append((model, domain, text, seed))
-            return "<p>picture</p>", "<svg/>"
-
-        pictures = run_pictures(store, results.collect(), draw)
-    assert [(each.name, each.html, each.svg) for each in pictures] == [("run-monster", "<p>picture</p>", "<svg/>")]
-    assert (
-        pictures[0].caption == "Monster: a run of layers-1 on monster-n1, seed 0."
-        or "monster-n1" in pictures[0].caption
-    )
-    test = next(each for each in experiment.test if each.name == "monster-n1")
-    assert drawn == [(b"weights", test.domain, test.problem, 0)]
+        scale, definition = store.experiments()["mine"]
+        definition["picture"] = {"name": "one", "domain": domain, "problem": text}
+        store.set_experiment("mine", scale, definition, store.places("mine"))
+        row = next(row for row in store.rows().values() if row.kind == "train")
+        store.add(row.key, row.kind, row.settings, replace(row.outcome, model=model.read_bytes()))
+    write_report(tmp_path)
+    assert (tmp_path / "figures" / "run-mine.svg").read_text().startswith("<")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<figcaption>Mine: a run of net on one, seed 0.</figcaption>" in text
+    assert '<a href="#pictures">Runs to look at</a>' in text
+    assert not re.search(r"https?:", re.sub(r'xmlns(:\w+)?="[^"]*"', "", text))
+    assert "![Mine: a run of net on one, seed 0.](figures/run-mine.svg)" in (tmp_path / "report.md").read_text()

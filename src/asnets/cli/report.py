@@ -26,7 +26,7 @@ def report(
     """
     from asnets.experiments.report import update_docs, write_report
 
-    print(f"report: {write_report(folder)}")
     if docs is not None:
         update_docs(folder, docs)
-        print(f"results updated: {docs}")
+        print(f"results: {docs}")
+    print(f"report: {write_report(folder)}")

@@ -46,14 +46,16 @@ _MANY = 5
 """From so many problems a size on, a summary by size comes first and the whole table is folded."""
 
 
-def make_document(experiments: Sequence[ExperimentResults], pictures: Sequence[Picture] = ()) -> Document:
-    """The report of all experiments of a folder."""
+def make_document(
+    experiments: Sequence[ExperimentResults], pictures: Sequence[Picture] = (), *, with_figures: bool = True
+) -> Document:
+    """The report of all experiments of a folder; figures take longest and can be left out."""
     compared = [each for each in experiments if is_compared(each)]
     sections = [Section("What was run", "run", (*_run(experiments), Heading("How to read the tables"), *_HOW_TO_READ))]
     if compared:
-        figure = running_times(compared)
         sections.append(Section("Best ASNet, best baseline", "best", (best_table(compared),)))
-        sections.append(Section("Running times", "times", (figure,), for_docs=False))
+        if with_figures:
+            sections.append(Section("Running times", "times", (running_times(compared),), for_docs=False))
     sections.append(Section("The paper’s four questions", "questions", tuple(answers(experiments))))
     sections += [
         Section(each.title, f"experiment-{number}", tuple(_experiment(each)))
@@ -62,14 +64,14 @@ def make_document(experiments: Sequence[ExperimentResults], pictures: Sequence[P
     if pictures:
         sections.append(Section("Runs to look at", "pictures", tuple(pictures), for_docs=False))
     if any(each.trainings for each in experiments):
-        sections.append(Section("Trainings", "trainings", tuple(_trainings(experiments)), for_docs=False))
+        sections.append(Section("Trainings", "trainings", tuple(_trainings(experiments, with_figures)), for_docs=False))
     scales = ", ".join(dict.fromkeys(each.scale for each in experiments))
     titles = ", ".join(each.title for each in experiments)
     return Document("Action Schema Networks: results", f"{titles}. Scale: {scales}.", tuple(sections))
 
 
 def _run(experiments: Sequence[ExperimentResults]) -> tuple[Block, ...]:
-    rows = {row.key: row for each in experiments for row in _rows(each)}
+    rows = {row.key: row for each in experiments for row in each.rows()}
     cells = sum(_cells(each) for each in experiments)
     missing = sum(each.missing for each in experiments)
     skipped = sum(score.skipped for each in experiments for score in each.scores.values())
@@ -99,11 +101,6 @@ def _run(experiments: Sequence[ExperimentResults]) -> tuple[Block, ...]:
         lines.append(f"asnets reproduce {names} --scale {scale} -o DIR")
     blocks.append(Commands((*lines, "asnets report DIR")))
     return tuple(blocks)
-
-
-def _rows(experiment: ExperimentResults) -> list[Row]:
-    trained = [row for row in experiment.trainings.values() if row is not None]
-    return trained + [row for score in experiment.scores.values() for row in score.rows]
 
 
 def _cells(experiment: ExperimentResults) -> int:
@@ -195,7 +192,7 @@ def _experiment(experiment: ExperimentResults) -> list[Block]:
     if max(sum(each.size == size for each in experiment.problems) for size in experiment.sizes()) >= _MANY:
         for system in experiment.systems:
             found = tally(experiment, system)
-            blocks.append(Paragraph(f"solves {found} fully: {found.goals} of {found.runs} runs.", system.title))
+            blocks.append(Paragraph(f"solves {found}, {found.goals} of {found.runs} runs.", system.title))
         folded = Folded(f"All {len(experiment.problems)} problems", (coverage_table(experiment),))
         return [*blocks, robustness_table(experiment), folded]
     if is_own:
@@ -206,13 +203,12 @@ def _experiment(experiment: ExperimentResults) -> list[Block]:
     return blocks
 
 
-def _trainings(experiments: Sequence[ExperimentResults]) -> list[Block]:
+def _trainings(experiments: Sequence[ExperimentResults], with_figures: bool) -> list[Block]:
     blocks: list[Block] = [training_table(experiments)]
     seen: set[str] = set()
     for experiment in experiments:
         keys = {row.key for row in experiment.trainings.values() if row is not None}
-        figure = learning_curves(experiment)
-        if figure is not None and not keys <= seen:
-            blocks.append(figure)
+        figure = learning_curves(experiment) if with_figures and not keys <= seen else None
+        blocks += [] if figure is None else [figure]
         seen |= keys
     return blocks

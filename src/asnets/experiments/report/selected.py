@@ -95,6 +95,11 @@ def best_table(experiments: Iterable[ExperimentResults]) -> Table:
     )
 
 
+def _is_tried(experiment: ExperimentResults, kind: str, problem: ProblemInfo) -> bool:
+    scores = [experiment.scores[each.name, problem.name] for each in experiment.systems if each.kind == kind]
+    return any(score.rows or score.skipped for score in scores)
+
+
 def _best_cells(experiment: ExperimentResults, kind: str, problem: ProblemInfo) -> tuple[Cell, Cell, Record]:
     is_known, theirs = paper_best(problem.paper, is_asnet=kind == "asnet")
     ours = best_of_kind(experiment, kind, problem)
@@ -107,7 +112,7 @@ def _best_cells(experiment: ExperimentResults, kind: str, problem: ProblemInfo) 
         lines = [*estimate_lines(ours[1], coverage, cost), Line(titles[ours[0]], "note")]
         rows = (experiment.scores[ours[0], problem.name],)
     else:
-        lines = [Line("–")]
+        lines = [Line("–") if _is_tried(experiment, kind, problem) else Line("not run yet", "note")]
     paper: list[Line] = []
     if theirs is not None:
         paper = [*paper_lines(theirs[1]), Line(_paper_title(theirs[0]), "paper")]

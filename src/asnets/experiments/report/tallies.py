@@ -35,11 +35,7 @@ class Tally:
     def __str__(self) -> str:
         if not self.waiting:
             return f"{self.full} of {self.total} problems"
-        return (
-            f"{self.full} of the {self.tried} problems run so far"
-            if self.tried
-            else "nothing yet, not having been run,"
-        )
+        return f"{self.full} of the {self.tried} problems run so far" if self.tried else "nothing yet (not run)"
 
 
 def tally(experiment: ExperimentResults, system: SystemInfo) -> Tally:

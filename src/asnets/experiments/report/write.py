@@ -8,11 +8,11 @@ from pathlib import Path
 
 from asnets.errors import FileError
 from asnets.experiments.report.contents import make_document
-from asnets.experiments.report.document import Document, Figure, Picture, Table
+from asnets.experiments.report.document import Figure, Picture, Table
 from asnets.experiments.report.html import to_html
 from asnets.experiments.report.markdown import to_docs, to_markdown
 from asnets.experiments.report.run_pictures import run_pictures
-from asnets.experiments.results import collect
+from asnets.experiments.results import ExperimentResults, collect
 from asnets.experiments.store import Store
 from asnets.files import read_bytes, write_atomically
 
@@ -28,7 +28,9 @@ def write_report(folder: Path) -> Path:
     Raises:
         FileError: If there are no results, or a file cannot be written.
     """
-    document = read_document(folder)
+    with Store(folder) as store:
+        experiments = _experiments(store)
+        document = make_document(experiments, run_pictures(store, experiments))
     for block in document.blocks():
         if isinstance(block, Table):
             write_atomically(folder / "tables" / f"{block.name}.csv", to_csv(block))
@@ -48,25 +50,24 @@ def update_docs(folder: Path, path: Path) -> None:
     Raises:
         FileError: If the file cannot be read or written, or does not have each mark once, in order.
     """
-    text = read_bytes(path).decode()
+    try:
+        text = read_bytes(path).decode()
+    except UnicodeDecodeError:
+        raise FileError(f"{path}: not a text in UTF-8") from None
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end or any(mark in part for mark in (BEGIN, END) for part in (before, after)):
         raise FileError(f"{path}: expected the lines {BEGIN} and {END} once each, in this order")
-    write_atomically(path, f"{before}{BEGIN}\n\n{to_docs(read_document(folder))}\n\n{END}{after}")
-
-
-def read_document(folder: Path) -> Document:
-    """The report of a folder.
-
-    Raises:
-        FileError: If there are no results.
-    """
     with Store(folder) as store:
-        experiments = collect(store)
-        if not experiments:
-            raise FileError(f"{store.path}: there are no experiments in the file yet")
-        return make_document(experiments, run_pictures(store, experiments))
+        results = to_docs(make_document(_experiments(store), with_figures=False))
+    write_atomically(path, f"{before}{BEGIN}\n\n{results}\n\n{END}{after}")
+
+
+def _experiments(store: Store) -> list[ExperimentResults]:
+    experiments = collect(store)
+    if not experiments:
+        raise FileError(f"{store.path}: there are no experiments in the file yet")
+    return experiments
 
 
 def to_csv(table: Table) -> str:
