@@ -101,12 +101,11 @@ RECIPES: dict[str, Recipe] = {
         Recipe(
             "prob-blocksworld",
             "Moves blocks with a hand that slips one time in four; taught by a planner with an inadmissible heuristic. "
-            "On few large problems it goes in circles: picks a block up from the table and puts it down again.",
+            "Trained on after it solves all training problems: else it goes in circles on a few large ones.",
             of_sizes(5, 6, 7, 8, 9, count=5),
-            # The last is one on which it fails: of 24 more problems of the sizes 20 to 35, the only one.
-            (*of_sizes(10, 15, 20, 25, 30, 35, count=3), Problem(35, index=6)),
+            of_sizes(10, 15, 20, 25, 30, 35, count=8),
             tuple(f"prob_bw_n{size}_s{number}.pddl" for size, number in product((9, 10, 15, 20), (1, 2, 3))),
-            {"teacher_heuristic": "hadd", "layers": 3},
+            {"teacher_heuristic": "hadd", "solved_epochs": 30, "patience": 30},
         ),
         Recipe(
             "monster",

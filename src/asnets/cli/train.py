@@ -69,6 +69,13 @@ def train(
     query_limit: Annotated[
         int | None, typer.Option("--query-limit", min=1, help="States that one question to the teacher may expand.")
     ] = None,
+    solved_epochs: Annotated[
+        int | None,
+        typer.Option("--solved-epochs", min=1, help="Stop when all training problems were solved for so many epochs."),
+    ] = None,
+    patience: Annotated[
+        int | None, typer.Option("--patience", min=1, help="Stop when nothing got better for so many epochs.")
+    ] = None,
     max_epochs: Annotated[int | None, typer.Option("--max-epochs", min=1, help="Stop after so many epochs.")] = None,
     time_limit: Annotated[float | None, typer.Option("--time-limit", metavar="SECONDS", help="Of training.")] = None,
     seed: SeedOption = 0,
@@ -106,6 +113,8 @@ def train(
         batch_size=batch_size,
         learn_steps=learn_steps,
         query_limit=query_limit,
+        solved_epochs=solved_epochs,
+        patience=patience,
         max_epochs=max_epochs,
         time_limit=time_limit,
     )
