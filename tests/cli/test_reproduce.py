@@ -140,7 +140,7 @@ test = { sizes = [2] }
 system.a = { kind = "asnet" }
 system.b = { kind = "asnet", options = { layers = 1 } }
 system.c = { kind = "asnet", options = { features = [] } }
-scales.smoke.options = { max_epochs = 1, learn_steps = 3, explore_rounds = 2, judge_runs = 1 }
+scales.smoke.options = { max_epochs = 1, learn_steps = 60 }
 """
 
 

@@ -71,13 +71,13 @@ def test_time_limit_kept_by_the_work_itself() -> None:
     assert result.outcome == "time"
     assert set(result.result["endings"]) == {"goal"}
     assert len(result.result["endings"]) == len(result.result["costs"]) > 0
-    assert result.seconds < 10
+    assert result.seconds < 30
 
 
 def test_time_limit_kept_by_the_watchdog() -> None:
     result = run_in_process(payload("gn1", time_limit=0.5, runs=ENDLESS))
     assert (result.outcome, result.result) == ("time", {})
-    assert 2.5 <= result.seconds < 15
+    assert 2.5 <= result.seconds < 30
     assert result.cpu > 0
 
 

@@ -22,7 +22,7 @@ from tests.support import REPOSITORY
 
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed")
 
-# Trainings take some seconds each, so that a node can be killed in the midst of one.
+# Trainings take a second or more each, so that a node can be killed in the midst of one.
 EXPERIMENT = """
 family = "triangle-tireworld"
 systems = ["a", "b", "c", "lrtdp-hadd"]
@@ -31,7 +31,7 @@ test = { sizes = [1, 2] }
 system.a = { kind = "asnet" }
 system.b = { kind = "asnet", options = { layers = 1 } }
 system.c = { kind = "asnet", options = { features = [] } }
-scales.smoke.options = { learn_steps = 25 }
+scales.smoke.options = { learn_steps = 40 }
 """
 NAMESPACES = ["unshare", "--map-root-user", "--net", "--pid", "--fork", "--mount-proc", "--kill-child"]
 

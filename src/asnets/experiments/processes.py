@@ -44,7 +44,8 @@ _LOST = 255
 @cache
 def _context() -> multiprocessing.context.ForkServerContext:
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["asnets.experiments.work"])
+    # torch's optimisers load the second when they are first used, which takes longer than a small training.
+    context.set_forkserver_preload(["asnets.experiments.work", "torch._dynamo"])
     return context
 
 
