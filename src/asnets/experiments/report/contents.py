@@ -125,8 +125,8 @@ def _scale_facts(experiments: Sequence[ExperimentResults]) -> list[tuple[str, st
             ),
             (
                 "Cut-offs",
-                f"planners {planners['time_limit']:g} s and {planners['memory_limit'] / 1e9:g} GB (SSiPP stops "
-                f"training {planners['margin']:g} s earlier), ASNets {networks['time_limit']:g} s and "
+                f"planners {planners['time_limit']:g} s of CPU time and {planners['memory_limit'] / 1e9:g} GB (SSiPP "
+                f"stops training {planners['margin']:g} s earlier), ASNets {networks['time_limit']:g} s and "
                 f"{networks['memory_limit'] / 1e9:g} GB on a problem",
             ),
         ]

@@ -86,9 +86,9 @@ def _block(block: Block) -> str:
         case Table():
             return _table(block)
         case Figure():
-            return _figure(block.svg, block.caption)
+            return _figure("chart", block.svg, block.caption)
         case Picture():
-            return _figure(block.html, block.caption)
+            return _figure("picture", block.html, block.caption)
         case Folded():
             inside = "\n".join(map(_block, block.blocks))
             return f"<details>\n<summary>{escape(block.title)}</summary>\n{inside}\n</details>"
@@ -103,8 +103,9 @@ def _commands(lines: tuple[str, ...]) -> str:
     return "<pre><code>" + escape("\n".join(lines)) + "</code></pre>"
 
 
-def _figure(content: str, caption: str) -> str:
-    return f'<figure>\n<div class="wide">{content}</div>\n<figcaption>{escape(caption)}</figcaption>\n</figure>'
+def _figure(kind: str, content: str, caption: str) -> str:
+    caption = f"<figcaption>{escape(caption)}</figcaption>"
+    return f'<figure class="{kind}">\n<div class="wide">{content}</div>\n{caption}\n</figure>'
 
 
 def _table(table: Table) -> str:

@@ -43,7 +43,10 @@ def columns(systems: Sequence[SystemInfo]) -> tuple[Column, ...]:
     found = []
     for system in systems:
         group, comma, title = system.title.partition(", ")
-        found.append(Column(title, group) if comma else Column(group))
+        if system.kind == "strategy":
+            found.append(Column(system.title, "strategies"))
+        else:
+            found.append(Column(title, group) if comma else Column(group))
     return tuple(found)
 
 
