@@ -58,7 +58,7 @@ def test_full_sizes_have_the_cut_offs_of_the_paper() -> None:
     }
     assert limits == {
         ("planner", True): 9000.0,
-        ("planner", False): 20.0,
+        ("planner", False): load_scale("quick").cut_offs.time_limit,
         ("asnet", True): 9000.0,
         ("asnet", False): 9000.0,
     }

@@ -232,6 +232,7 @@ def test_options(folder: Path) -> None:
     text = """
         family = "monster"
         systems = ["n"]
+        options = { layers = 1, hidden = 8 }
         train = { sizes = [1] }
         test = { sizes = [1] }
         [system.n]
@@ -241,8 +242,14 @@ def test_options(folder: Path) -> None:
         options = { learn_steps = 9 }
         """
     smoke, quick = load(folder, text), load(folder, text, "quick")
-    assert smoke.systems[0].settings["options"] == {"layers": 3, "features": [], "learn_steps": 9, "max_epochs": 2}
-    assert quick.systems[0].settings["options"] == {"layers": 3, "features": [], "learn_steps": 5}
+    assert smoke.systems[0].settings["options"] == {
+        "layers": 3,
+        "hidden": 8,
+        "features": [],
+        "learn_steps": 9,
+        "max_epochs": 2,
+    }
+    assert quick.systems[0].settings["options"] == {"layers": 3, "hidden": 8, "features": [], "learn_steps": 5}
     assert preset_of(quick.systems[0].settings).network.features == ()
 
 
@@ -275,7 +282,7 @@ MONSTER = 'family = "monster"\ntest = { sizes = [1] }\n'
 OWN = MONSTER + 'systems = ["x"]\n'
 NETWORK = OWN + "train = { sizes = [1] }\n[system.x]\nkind = 'asnet'\n"
 KINDS = "asnet, planner, strategy"
-KEYS = "title, family, domain, systems, system, train, test, scales"
+KEYS = "title, family, domain, systems, system, options, train, test, scales"
 SHIPPED = (
     "asnet-lmcut, asnet-hadd, asnet-hadd-no-landmarks, ilao-lmcut, ilao-hadd, lrtdp-lmcut, lrtdp-hadd, ssipp-lmcut, "
     "ssipp-hadd, ssipp-lmcut-depth-2, ssipp-hadd-depth-2, us, gn1"
@@ -297,6 +304,7 @@ SHIPPED = (
         ("family = 'monsters'", f"unknown family 'monsters'; expected one of {', '.join(FAMILIES)}"),
         ("family = ['monster']", f"unknown family ['monster']; expected one of {', '.join(FAMILIES)}"),
         ("domain = 3", "domain must be the name of a file, not 3"),
+        (MONSTER + "options = 3", "options must be a table, not 3"),
         (MONSTER + "system = 3", "system must be a table, not 3"),
         (MONSTER + "system.x = 3", "[system]: x must be a table, not 3"),
         (MONSTER + "systems = 'x'", "systems must be a list of names, not 'x'"),
