@@ -229,8 +229,8 @@ def test_monster_table_stands_beside_the_paper_s(tmp_path: Path) -> None:
     assert row(table, "2") == [["main: 20/30 worse", "paper: 30/30"], ["note: not run yet", "paper: 30/30"]]
     assert monster_text(experiment) == (
         "Where there are as many layers as steps, 1 of 2 cells have full coverage. Where the path is longer, 0 of 1 "
-        "do, and coverage is from 53% to 53%; the paper has 14 of 30 there, about what a guess gives. 1 cells have "
-        "not been run."
+        "do, and coverage is from 53% to 53%; the paper has 14 of 30 there, about what a guess gives. 1 cell has not "
+        "been run yet."
     )
 
 

@@ -8,12 +8,12 @@ is concluded from cells that have not been run.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from asnets.experiments.report.document import Block, Bullets, Heading, Paragraph
 from asnets.experiments.report.figures import training_seconds
 from asnets.experiments.report.paper import paper_results
-from asnets.experiments.report.scores import estimate
+from asnets.experiments.report.scores import estimate, not_run
 from asnets.experiments.report.selected import is_compared
 from asnets.experiments.report.special import landmark_ratio, layers, variant
 from asnets.experiments.report.tables import cost_ratio, of_size
@@ -39,6 +39,9 @@ class Finding:
     text: str
 
 
+Find = Callable[[ExperimentResults], Finding | None]
+
+
 def answers(experiments: Sequence[ExperimentResults]) -> list[Block]:
     """All questions with their answers."""
     blocks: list[Block] = [
@@ -48,7 +51,7 @@ def answers(experiments: Sequence[ExperimentResults]) -> list[Block]:
         )
     ]
     for question, find, conclude in _QUESTIONS:
-        findings = [found for each in experiments if (found := find(each)) is not None]
+        findings = [found for each in experiments if (found := _find(find, each)) is not None]
         blocks.append(Heading(question))
         if not findings:
             blocks.append(Paragraph("There is no experiment here with the systems that it takes.", "Not answered."))
@@ -56,6 +59,11 @@ def answers(experiments: Sequence[ExperimentResults]) -> list[Block]:
         blocks.append(Paragraph(_agreement(findings), conclude(findings)))
         blocks.append(Bullets(tuple(Paragraph(each.text, f"{each.experiment.title}:") for each in findings)))
     return blocks
+
+
+def _find(find: Find, experiment: ExperimentResults) -> Finding | None:
+    found = find(experiment)
+    return found if found is None or experiment.rows() else replace(found, text="Nothing has been run yet.")
 
 
 def _agreement(findings: Sequence[Finding]) -> str:
@@ -69,6 +77,12 @@ def _agreement(findings: Sequence[Finding]) -> str:
     return (f"The paper’s numbers say the same of {_listed(same)}, but " if same else "The paper’s numbers ") + (
         f"say otherwise of {_listed(differ)}."
     )
+
+
+def _paper_text(ours: str, our_tally: Tally | None, theirs: str, their_tally: Tally | None) -> str:
+    if our_tally is None or their_tally is None:
+        return ""
+    return f"In the paper’s tables: {our_tally} {ours}, {their_tally.full} {theirs}."
 
 
 # When is it worth it?
@@ -85,24 +99,20 @@ def worth(experiment: ExperimentResults) -> Finding | None:
     parts = [
         f"{network.title} solves {ours}, the best baseline ({planner.title}) {theirs}"
         + (f", all up to size {size}." if (size := _all_up_to(experiment, planner)) is not None else "."),
-        _break_even(experiment, network),
+        "" if waiting else _break_even(experiment, network),
         _cost_of_optimal(experiment, network),
         _shorter_cut_offs(experiment),
-        _unfinished(waiting),
     ]
-    return Finding(experiment, verdict, _paper_worth(experiment), _sentences(parts))
+    best, other = (_paper_most(experiment, is_asnet=is_asnet) for is_asnet in (True, False))
+    parts += [_paper_text("by an ASNet", best, "by a baseline", other), _unfinished(waiting)]
+    paper = None if best is None or other is None else _compare(best.full, other.full)
+    return Finding(experiment, verdict, paper, _sentences(parts))
 
 
-def _paper_worth(experiment: ExperimentResults) -> str | None:
-    found = {system: paper_tally(experiment, system) for system in paper_results()}
-    known = {system: each for system, each in found.items() if each is not None}
-    if not known:
-        return None
-    best = [
-        max(each.full for system, each in known.items() if (system[0] == "asnet") == is_asnet)
-        for is_asnet in (True, False)
-    ]
-    return _compare(best[0], best[1])
+def _paper_most(experiment: ExperimentResults, *, is_asnet: bool) -> Tally | None:
+    """The tally of the paper's ASNet or baseline that solves most."""
+    found = [paper_tally(experiment, each) for each in paper_results() if (each[0] == "asnet") == is_asnet]
+    return max((each for each in found if each is not None), key=lambda each: each.full, default=None)
 
 
 def _conclude_worth(findings: Sequence[Finding]) -> str:
@@ -168,14 +178,20 @@ def features(experiment: ExperimentResults) -> Finding | None:
         return None
     ours, others = tally(experiment, with_landmarks), tally(experiment, without)
     waiting = ours.waiting + others.waiting
+    verdict = _OPEN if waiting else _features_verdict(ours, others)
+    best, other = paper_tally(experiment, ("asnet", "h-add")), paper_tally(experiment, ("asnet", "h-add-no-lm"))
+    paper = None if best is None or other is None else _features_verdict(best, other)
     text = [
         f"With landmarks it solves {ours} ({ours.goals} of {ours.runs} runs), without {others} ({others.goals} of "
         f"{others.runs} runs).",
         _landmark_time(experiment),
+        _paper_text("with landmarks", best, "without", other),
         _unfinished(waiting),
     ]
-    verdict = _OPEN if waiting else _features_verdict(ours, others)
-    return Finding(experiment, verdict, _paper_features(experiment), _sentences(text))
+    if experiment.name == _EXTENDED:  # [toyer2018action, section 5.3], in words only.
+        paper = "necessary"
+        text.append("The paper says that all were solved with landmarks, and not all without.")
+    return Finding(experiment, verdict, paper, _sentences(text))
 
 
 def _features_verdict(ours: Tally, others: Tally) -> str:
@@ -184,13 +200,6 @@ def _features_verdict(ours: Tally, others: Tally) -> str:
     if ours.full < others.full:
         return "a hindrance"
     return "not necessary" if ours.is_full else "without effect"
-
-
-def _paper_features(experiment: ExperimentResults) -> str | None:
-    if experiment.name == _EXTENDED:  # [toyer2018action, section 5.3], in words only.
-        return "necessary"
-    ours, others = paper_tally(experiment, ("asnet", "h-add")), paper_tally(experiment, ("asnet", "h-add-no-lm"))
-    return None if ours is None or others is None else _features_verdict(ours, others)
 
 
 def _landmark_time(experiment: ExperimentResults) -> str:
@@ -228,20 +237,22 @@ def teachers(experiment: ExperimentResults) -> Finding | None:
     text = [f"{hadd.title} solves {ours}{_after(experiment, hadd)}."]
     waiting, theirs = ours.waiting, 0
     for system in optimal:
-        other = tally(experiment, system)
-        waiting += other.waiting
-        theirs = max(theirs, other.full)
-        text.append(f"{system.title} solves {other}{_after(experiment, system)}.")
+        optimally = tally(experiment, system)
+        waiting += optimally.waiting
+        theirs = max(theirs, optimally.full)
+        text.append(f"{system.title} solves {optimally}{_after(experiment, system)}.")
         ratio = cost_ratio(experiment, hadd, system, experiment.problems)
         if ratio is not None:
             text.append(f"Where both reach the goal, the suboptimally taught one costs {ratio:.3f} times as much.")
-    text.append(_unfinished(waiting))
-    verdict = _OPEN if waiting else "sufficient" if ours.full >= theirs else "not sufficient"
-    paper_ours, paper_other = paper_tally(experiment, ("asnet", "h-add")), paper_tally(experiment, ("asnet", "lm-cut"))
-    paper = None
-    if paper_ours is not None and paper_other is not None:
-        paper = "sufficient" if paper_ours.full >= paper_other.full else "not sufficient"
+    verdict = _OPEN if waiting else _teachers_verdict(ours.full, theirs)
+    best, other = paper_tally(experiment, ("asnet", "h-add")), paper_tally(experiment, ("asnet", "lm-cut"))
+    paper = None if best is None or other is None else _teachers_verdict(best.full, other.full)
+    text += [_paper_text("with the h-add teacher", best, "with LM-cut", other), _unfinished(waiting)]
     return Finding(experiment, verdict, paper, _sentences(text))
+
+
+def _teachers_verdict(ours: int, theirs: int) -> str:
+    return "sufficient" if ours >= theirs else "not sufficient"
 
 
 def _is_optimally_taught(system: SystemInfo) -> bool:
@@ -275,13 +286,16 @@ def lookahead(experiment: ExperimentResults) -> Finding | None:
         best, theirs = most([each for each in replanners if _depth(each[0]) == depth])
         text.append(f"SSiPP of depth {depth}, at its best ({best.title}), solves {theirs}.")
     waiting = sum(each.waiting for _, each in networks + replanners)
-    text += [_shorter_cut_offs(experiment), _unfinished(waiting)]
     verdict = _OPEN if waiting else _lookahead_verdict(ours.full, max(each.full for _, each in replanners))
-    found = [paper_tally(experiment, (system, name)) for system in ("asnet", "ssipp") for name in ("h-add", "lm-cut")]
-    paper = None
-    if all(each is not None for each in found):
-        full = [0 if each is None else each.full for each in found]
-        paper = _lookahead_verdict(max(full[:2]), max(full[2:]))
+    paper_ours = _paper_most(experiment, is_asnet=True)
+    found = [paper_tally(experiment, ("ssipp", heuristic)) for heuristic in ("lm-cut", "h-add")]
+    other = max((each for each in found if each is not None), key=lambda each: each.full, default=None)
+    paper = None if paper_ours is None or other is None else _lookahead_verdict(paper_ours.full, other.full)
+    text += [
+        _shorter_cut_offs(experiment),
+        _paper_text("by an ASNet", paper_ours, "by SSiPP", other),
+        _unfinished(waiting),
+    ]
     return Finding(experiment, verdict, paper, _sentences(text))
 
 
@@ -304,9 +318,7 @@ def _conclude_lookahead(findings: Sequence[Finding]) -> str:
     )
 
 
-_QUESTIONS: tuple[
-    tuple[str, Callable[[ExperimentResults], Finding | None], Callable[[Sequence[Finding]], str]], ...
-] = (
+_QUESTIONS: tuple[tuple[str, Find, Callable[[Sequence[Finding]], str]], ...] = (
     ("When is it worth using an ASNet?", worth, _conclude_worth),
     ("Are the heuristic features necessary?", features, _conclude_features),
     ("How do suboptimal teachers affect it?", teachers, _conclude_teachers),
@@ -339,7 +351,7 @@ def _shorter_cut_offs(experiment: ExperimentResults) -> str:
 
 
 def _unfinished(waiting: int) -> str:
-    return f"Not decided: {waiting} cells of these systems have not been run." if waiting else ""
+    return f"Not decided: of these systems, {not_run(waiting)}." if waiting else ""
 
 
 def _by_verdict(findings: Sequence[Finding], words: dict[str, str]) -> str:

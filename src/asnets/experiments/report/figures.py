@@ -80,7 +80,7 @@ def running_times(experiments: Sequence[ExperimentResults]) -> Figure:
     """A panel for each experiment, above with the time of training, below without."""
     styles = _styles([system for experiment in experiments for system in experiment.systems])
     notes = max(len(_training_note(experiment).splitlines()) for experiment in experiments)
-    with _drawing(3.9 * len(experiments), 7.4) as figure:
+    with _drawing(max(8.6, 3.9 * len(experiments)), 7.4) as figure:
         panels = figure.subplots(2, len(experiments), squeeze=False, sharex="col")
         for column, experiment in enumerate(experiments):
             for row, with_training in enumerate((True, False)):
@@ -92,7 +92,7 @@ def running_times(experiments: Sequence[ExperimentResults]) -> Figure:
                 _scale_axes(axes, experiment.sizes())
             panels[0][column].set_title(clean(experiment.title), pad=12 + 11 * notes)
             note = _training_note(experiment)
-            panels[0][column].text(0, 1.02, note, transform=panels[0][column].transAxes, fontsize=8, color="#555555")
+            panels[0][column].text(0, 1.02, note, transform=panels[0][column].transAxes, fontsize=7.5, color="#555555")
             panels[1][column].set_xlabel("size")
         panels[0][0].set_ylabel("CPU seconds: training (TR) + solving")
         panels[1][0].set_ylabel("CPU seconds: solving alone")
@@ -117,15 +117,18 @@ def learning_curves(experiment: ExperimentResults) -> Figure | None:
         return None
     from matplotlib.ticker import MaxNLocator
 
-    styles = _styles([system for system, _ in curves], by_group=False)
+    # Lines that lie on each other are seen: the later ones are thinner and dashed.
+    looks = {
+        title: style
+        | {"marker": "", "linestyle": _DASHES[index % len(_DASHES)], "linewidth": max(1.2, 3.2 - 0.7 * index)}
+        for index, (title, style) in enumerate(_styles([system for system, _ in curves], by_group=False).items())
+    }
     with _drawing(8.6, 5.2) as figure:
         panels = figure.subplots(2, 2, sharex="col", sharey="row")
         for system, curve in curves:
             epochs = list(range(1, len(curve) + 1))
             elapsed = [each["elapsed"] for each in curve]
-            style = styles[system.title] | {"marker": "", "linestyle": "solid"}
-            if len(curve) == 1:
-                style["marker"] = "o"
+            style = looks[system.title] | ({"marker": "o"} if len(curve) == 1 else {})
             for position, quantity in enumerate(("coverage", "loss")):
                 values = [float("nan") if each[quantity] is None else each[quantity] for each in curve]
                 panels[position][0].plot(epochs, values, **style)
@@ -137,7 +140,7 @@ def learning_curves(experiment: ExperimentResults) -> Figure | None:
         panels[1][1].set_xlabel("wall seconds of training")
         panels[1][0].xaxis.set_major_locator(MaxNLocator(integer=True))
         figure.suptitle(clean(experiment.title), x=0.01, ha="left", fontsize=10, fontweight="bold")
-        _legend(figure, {name: style | {"marker": "", "linestyle": "solid"} for name, style in styles.items()})
+        _legend(figure, looks)
         return _finished(
             figure, f"learning-{experiment.name}", f"{experiment.title}: coverage on the training problems and loss."
         )
@@ -157,7 +160,7 @@ def _training_note(experiment: ExperimentResults) -> str:
     for system in experiment.systems:
         seconds = training_seconds(experiment, system)
         if system.kind == "asnet" and seconds is not None:
-            lines.append(f"TR {seconds:.0f} s  {clean(system.title)}")
+            lines.append(f"TR {seconds:.0f} s: {clean(system.title).removeprefix('ASNet, ')}")
     return "\n".join(lines)
 
 
@@ -196,7 +199,9 @@ def _legend(figure: Drawing, styles: dict[str, dict[str, Any]]) -> None:
 
     if styles:
         handles = [Line2D([], [], label=clean(title), **style) for title, style in styles.items()]
-        figure.legend(handles=handles, loc="outside lower center", ncols=min(3, len(handles)), handlelength=3.2)
+        figure.legend(
+            handles=handles, loc="outside lower center", ncols=2 if figure.get_figwidth() < 10 else 3, handlelength=3.2
+        )
 
 
 def _scale_axes(axes: Axes, sizes: Sequence[int]) -> None:

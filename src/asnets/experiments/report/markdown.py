@@ -64,7 +64,7 @@ def _block(block: Block, *, with_figures: bool) -> str:
 
 
 def _inline(paragraph: Paragraph) -> str:
-    return (f"**{_text(paragraph.lead)}** " if paragraph.lead else "") + _text(paragraph.text)
+    return ((f"**{_text(paragraph.lead)}** " if paragraph.lead else "") + _text(paragraph.text)).rstrip()
 
 
 def _commands(lines: tuple[str, ...]) -> str:

@@ -81,6 +81,10 @@ def reasons(score: Score, system: SystemInfo) -> list[str]:
     return found
 
 
+def not_run(cells: int) -> str:
+    return "1 cell has not been run" if cells == 1 else f"{cells} cells have not been run"
+
+
 def has_other_cut_offs(experiment: ExperimentResults, system: SystemInfo, score: Score) -> bool:
     """Whether a planner was run with other cut-offs than its scale's: those of the scale `paper`."""
     if system.kind != "planner":

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from asnets.experiments.report.document import Cell, Column, Line, Record, Table
 from asnets.experiments.report.paper import LANDMARK_TIME_RATIOS, Estimate, coverage_mark, paper_monster
-from asnets.experiments.report.scores import command, estimate, estimate_lines, origin, paper_lines, reasons
+from asnets.experiments.report.scores import command, estimate, estimate_lines, not_run, origin, paper_lines, reasons
 from asnets.experiments.results import ExperimentResults, SystemInfo
 from asnets.experiments.store import Row
 
@@ -86,7 +86,7 @@ def monster_text(experiment: ExperimentResults) -> str:
             f"Where the path is longer, {sum(each.is_full for each in far)} of {len(far)} do, and coverage is from "
             f"{min(shares):.0%} to {max(shares):.0%}; the paper has 14 of 30 there, about what a guess gives."
         )
-    return " ".join([*parts, *([f"{waiting} cells have not been run."] if waiting else [])])
+    return " ".join([*parts, *([f"{not_run(waiting)} yet."] if waiting else [])])
 
 
 def landmark_ratio(experiment: ExperimentResults, size: int) -> tuple[float, float] | None:
@@ -139,7 +139,7 @@ def landmark_table(experiment: ExperimentResults) -> Table:
         "size",
         (Column("with (CPU s)"), Column("without (CPU s)"), Column("ratio"), Column("paper’s ratio")),
         tuple(rows),
-        ("ASNets with the h-add teacher. Reading, grounding and one run, without training.",),
+        ("ASNets with the h-add teacher. Reading, grounding and one run, no training. – is not run or not solved.",),
         (command(experiment).replace(" -o", f"{options} -o"),),
         tuple(records),
     )
