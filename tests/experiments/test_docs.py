@@ -1,0 +1,34 @@
+"""The worked example of docs/reproduce.md, made by its own commands."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from asnets.cli.main import app
+from asnets.experiments.cells import grid
+from asnets.experiments.definition import load_experiment
+
+DOCS = Path(__file__).parents[2] / "docs" / "reproduce.md"
+
+
+def test_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = DOCS.read_text(encoding="utf-8")
+    commands = re.findall(r"^    (asnets generate .*)$", text, re.MULTILINE)
+    assert len(commands) == 2
+    for command in commands:
+        assert CliRunner().invoke(app, shlex.split(command)[1:]).exit_code == 0
+    Path("mine/domain.pddl").write_bytes(Path("mine/small/domain.pddl").read_bytes())
+    (example,) = re.findall(r"<!-- example: begin -->\n```toml\n(.*?)```\n<!-- example: end -->", text, re.DOTALL)
+    path = Path(example.splitlines()[0].removeprefix("# "))
+    path.write_text(example, encoding="utf-8")
+    experiment = load_experiment(str(path), "quick")
+    assert [each.name for each in experiment.systems] == ["asnet-hadd", "my-network", "lrtdp-hadd", "ssipp-hadd"]
+    assert [(each.name, each.size) for each in experiment.test] == [("gripper-n4", 1), ("gripper-n8", 8)]
+    assert [each.name for each in experiment.systems[1].train] == ["gripper-n1", "gripper-n2", "gripper-n3"]
+    assert len(grid(experiment)) == 2 + 2 * 2 + 2 * 2 * 3
