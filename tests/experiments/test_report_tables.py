@@ -12,7 +12,8 @@ from asnets.experiments.report.selected import best_table, selected_problems
 from asnets.experiments.report.special import landmark_table, monster_table, monster_text, training_table
 from asnets.experiments.report.tables import comparison_text, coverage_table, robustness_table, size_table
 from asnets.experiments.results import ExperimentResults
-from tests.experiments.report_support import FULL, Results, Runs, goals, network, problem, system
+from asnets.experiments.store import CellResult, Store
+from tests.experiments.report_support import FULL, MACHINE, Results, Runs, goals, network, problem, system
 
 T29 = 2.045229642132703
 """Student's t for 29 degrees of freedom at 97.5%, from a table."""
@@ -232,6 +233,20 @@ def test_monster_table_stands_beside_the_paper_s(tmp_path: Path) -> None:
         "do, and coverage is from 53% to 53%; the paper has 14 of 30 there, about what a guess gives. 1 cells have "
         "not been run."
     )
+
+
+def test_time_is_that_of_the_cells_that_reach_the_goal(tmp_path: Path) -> None:
+    """One seed was stopped before there were any figures, one with figures, as a planner's search is."""
+    results = Results(tmp_path)
+    cells = {("p", "a"): [goals(10, 5.0, of=10, seconds=1.0), Runs(outcome="time", runs=10, seconds=20.0), None]}
+    results.add("e", [system("p")], [problem("a", 1)], cells)
+    with Store(tmp_path) as store:
+        places = store.places("e")
+        empty = CellResult("memory", {}, 2.0, 2.0, "1.2.3", MACHINE, "2026-01-02T03:04:05+00:00")
+        store.add(places[2].key, "planner", {"seed": 2, "runs": 10, "max_steps": 300, "cut_offs": FULL}, empty)
+    (experiment,) = results.collect()
+    score = experiment.scores["p", "a"]
+    assert (score.goals, score.runs, score.seconds) == (10, 30, 1.0)
 
 
 def test_landmark_time_is_a_ratio_of_cpu_seconds(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from asnets.evaluation.statistics import confidence_interval_95
-from asnets.experiments.standing import standings
+from asnets.experiments.standing import goals, standings
 from asnets.experiments.store import Row, Store
 
 
@@ -72,10 +72,12 @@ class Score:
 
     @property
     def seconds(self) -> float | None:
-        """Mean CPU seconds to solve the problem: reading, search and one run; None where no run reached the goal."""
-        if not self.costs:
-            return None
-        return sum(_seconds(row) for row in self.rows) / len(self.rows)
+        """Mean CPU seconds to solve the problem: reading, search and one run; None where no run reached the goal.
+
+        Over the cells with a run that reached it: one that was stopped has spent its time on something else.
+        """
+        solved = [_seconds(row) for row in self.rows if goals(row)]
+        return sum(solved) / len(solved) if solved else None
 
 
 @dataclass(frozen=True)
