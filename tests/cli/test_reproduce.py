@@ -23,7 +23,7 @@ from asnets.experiments.runner import run_experiments
 from asnets.experiments.store import Row, Store
 from tests.cli.running import COMMAND, ENVIRONMENT
 from tests.experiments.building import table, table_of, tiny_experiment
-from tests.experiments.process_tree import cells_below, processes
+from tests.experiments.process_tree import cells_below, descendants, processes
 
 
 @pytest.mark.slow
@@ -159,6 +159,21 @@ def wait_for(condition: Callable[[], object], process: subprocess.Popen[str]) ->
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
     raise TimeoutError
+
+
+def test_interrupted_while_setting_up(tmp_path: Path) -> None:
+    """Ctrl-C goes to all processes of a terminal, also to the one that is still loading what cells need."""
+    path, folder = tmp_path / "stopped.toml", tmp_path / "results"
+    path.write_text(STOPPED)
+    command = [COMMAND, "reproduce", str(path), "--scale", "smoke", "--jobs", "1", "-o", str(folder)]
+    process = subprocess.Popen(
+        command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    wait_for(lambda: any("forkserver" in processes().get(pid, (0, ""))[1] for pid in descendants(process.pid)), process)
+    time.sleep(0.3)  # Long enough for Python to start, not for torch to load.
+    os.killpg(process.pid, signal.SIGINT)
+    output, errors = process.communicate()
+    assert (process.returncode, output, errors) == (130, "", "interrupted\n")
 
 
 @pytest.mark.slow
