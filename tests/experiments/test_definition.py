@@ -379,8 +379,8 @@ SHIPPED = (
          "}, not {'size': 3}"),
         (DOMAIN + PLANNER + "[test]\nproblems = [{ file = 'p1.pddl', size = '3' }]", "[test]: the size of p1.pddl must "
          "be a whole number from 1 to 1000000000, not '3'"),
-        (DOMAIN + PLANNER + "[test]\nproblems = [{ file = 'p1.pddl', size = 0 }]", "[test]: the size of p1.pddl must be "
-         "a whole number from 1 to 1000000000, not 0"),
+        (DOMAIN + PLANNER + "[test]\nproblems = [{ file = 'p1.pddl', size = 0 }]", "[test]: the size of p1.pddl must "
+         "be a whole number from 1 to 1000000000, not 0"),
         (DOMAIN + PLANNER + "[test]\nproblems = [{ file = 'p1.pddl', size = 10000000000000000000000 }]", "[test]: the "
          "size of p1.pddl must be a whole number from 1 to 1000000000, not 10000000000000000000000"),
         (DOMAIN + PLANNER + "[test]\nproblems = ['a**b/*.pddl']", "[test]: cannot use the pattern 'a**b/*.pddl': "

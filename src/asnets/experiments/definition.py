@@ -356,7 +356,8 @@ class _ProblemReader:
                 size = named.get("size", position)
                 if not _is_whole(size) or not 1 <= size <= _LARGEST:
                     raise ConfigError(
-                        f"{where}: the size of {named['file']} must be a whole number from 1 to {_LARGEST}, not {size!r}"
+                        f"{where}: the size of {named['file']} must be a whole number from 1 to {_LARGEST}, "
+                        f"not {size!r}"
                     )
                 domain, problem = load_task(self._folder / self._domain, path)
                 yield ProblemText(problem.name, size, write_domain(domain), write_problem(problem))
