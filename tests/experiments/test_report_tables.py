@@ -197,6 +197,17 @@ def test_best_has_highest_coverage_then_lowest_cost_then_comes_first(tmp_path: P
     ]
 
 
+def test_best_is_none_only_where_all_have_been_run(tmp_path: Path) -> None:
+    """The paper's baselines solve size 14; ours fail, or have not been run."""
+    systems = [network("net"), *(system(name, planner="lrtdp", heuristic="hadd") for name in ("a", "b"))]
+    failed = Runs((), outcome="time", runs=30)
+    problems = [problem("cosanostra-n14", 14, "cosanostra-n14")]
+    for name, b, expected in (("done", failed, "main: – worse"), ("open", None, "note: not run yet")):
+        results = Results(tmp_path / name)
+        results.add("e", systems, problems, {("a", "cosanostra-n14"): failed, ("b", "cosanostra-n14"): [b]})
+        assert row(best_table(results.collect()), "cosanostra-n14")[2] == [expected]
+
+
 def test_selected_are_the_sizes_around_where_baselines_fail(tmp_path: Path) -> None:
     results = Results(tmp_path)
     names = [f"p{size}" for size in range(1, 10)]
