@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -98,6 +99,11 @@ class ExperimentResults:
     problems: tuple[ProblemInfo, ...]
     trainings: dict[str, Row | None]
     scores: dict[tuple[str, str], Score]
+
+    @property
+    def file_name(self) -> str:
+        """The name for files and ids, where its own, that of a user's file, may hold anything."""
+        return re.sub(r"[^\w.-]", lambda found: f"_{ord(found[0]):x}_", self.name)
 
     @property
     def missing(self) -> int:

@@ -57,7 +57,7 @@ def coverage_table(experiment: ExperimentResults) -> Table:
         for problem in experiment.problems
     )
     return Table(
-        f"{experiment.name}-coverage",
+        f"{experiment.file_name}-coverage",
         f"{experiment.title}: coverage and cost",
         "problem",
         columns(experiment.systems),
@@ -135,7 +135,7 @@ def size_table(experiment: ExperimentResults) -> Table:
             records.append(record)
         rows.append((str(size), tuple(cells)))
     return Table(
-        f"{experiment.name}-by-size",
+        f"{experiment.file_name}-by-size",
         f"{experiment.title}: means over the problems of a size",
         "size",
         columns(experiment.systems),
@@ -229,7 +229,7 @@ def robustness_table(experiment: ExperimentResults) -> Table:
             record |= origin(tuple(row for score in scores for row in score.rows))
             records.append(record | {"command": command(experiment, system.name)})
     return Table(
-        f"{experiment.name}-by-size",
+        f"{experiment.file_name}-by-size",
         f"{experiment.title}: by size",
         "size and system",
         (
