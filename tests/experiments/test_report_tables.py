@@ -312,6 +312,18 @@ def test_problems_that_are_not_the_paper_s_are_compared_by_size(tmp_path: Path) 
     assert row(table, "15")[0][:3] == ["main: 60/90 worse", "detail: (42.50 ± 31.77)", "note: cost of 2 of 3"]
 
 
+@pytest.mark.parametrize(("solved", "mark"), [(3, " better"), (2, "")])
+def test_costs_by_size_are_compared_where_all_problems_have_one(tmp_path: Path, solved: int, mark: str) -> None:
+    """Solving the easy problems alone is no lower cost."""
+    results = Results(tmp_path)
+    problems = [problem(f"ours-{index}", 9, f"prob-bw-n9-s{index}") for index in (1, 2, 3)]
+    cells = {("net", f"ours-{index}"): goals(30 if index <= solved else 0, 2.0 + 0.01 * index) for index in (1, 2, 3)}
+    results.add("prob-blocksworld", [network("net", "h-add")], problems, cells)
+    cost = row(size_table(results.collect()[0]), "9")[0][1]
+    assert cost.startswith("detail: (2.0")
+    assert cost.endswith(f"){mark}")
+
+
 def test_text_says_where_cost_lies_between_the_strategies(tmp_path: Path) -> None:
     assert between_text(blocks(tmp_path)) == [
         "ASNet, h-add teacher: mean cost is below GN1’s at size 15; between those of GN1 and US at size 9: other "

@@ -127,6 +127,8 @@ def _break_even(experiment: ExperimentResults, network: SystemInfo) -> str:
             since = None
         elif since is None:
             since = size
+    if since is None and _full_seconds(experiment, network, experiment.sizes()[-1]) is None:
+        return f"Its training took {training:.0f} s of CPU time."
     if since is None:
         return f"With its training, {training:.0f} s of CPU time, it is not the fastest at the largest sizes."
     return (
