@@ -8,6 +8,8 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -107,6 +109,20 @@ def test_one_runner_at_a_time(tmp_path: Path) -> None:
             raise KeyError
         with first.runner_lock():
             pass
+
+
+def test_begun_by_several_at_once(tmp_path: Path) -> None:
+    threads = 6
+    barrier = threading.Barrier(threads)
+
+    def begin(folder: Path) -> int:
+        barrier.wait()
+        with Store(folder, create=True) as store:
+            return len(store.experiments())
+
+    with ThreadPoolExecutor(threads) as pool:
+        for number in range(10):
+            assert list(pool.map(begin, [tmp_path / str(number)] * threads)) == [0] * threads
 
 
 def test_no_results(tmp_path: Path) -> None:

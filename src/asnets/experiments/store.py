@@ -87,15 +87,23 @@ class Store:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+            if create:
+                self._create()
             version = self._database.execute("PRAGMA user_version").fetchone()[0]
-            tables = self._database.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-            if version == 0 and tables == 0 and create:
-                self._database.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
-            elif version != _VERSION:
+            if version != _VERSION:
                 self._database.close()
                 raise FileError(f"{self.path}: not a file of results, or one of another version of asnets")
         except (sqlite3.Error, OSError) as error:
             raise self._unusable(error) from None
+
+    def _create(self) -> None:
+        """Makes the tables where there are none; of two that begin at once, the second waits and finds them."""
+        with self._transaction():
+            version = self._database.execute("PRAGMA user_version").fetchone()[0]
+            tables = self._database.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+            if version == 0 and tables == 0:
+                for statement in (*_SCHEMA.strip().split(";\n"), f"PRAGMA user_version = {_VERSION}"):
+                    self._database.execute(statement)
 
     def close(self) -> None:
         self._database.close()
