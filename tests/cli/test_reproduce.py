@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from asnets.cli.main import app
+from asnets.cli.reproduce import _tell_mishaps
 from asnets.errors import FileError
 from asnets.experiments.definition import load_experiment, shipped_experiments
 from asnets.experiments.executors import LocalExecutor
@@ -22,6 +23,7 @@ from asnets.experiments.results import collect
 from asnets.experiments.runner import run_experiments
 from asnets.experiments.store import Row, Store
 from tests.cli.running import COMMAND, ENVIRONMENT
+from tests.experiments import report_support as made
 from tests.experiments.building import table, table_of, tiny_experiment
 from tests.experiments.process_tree import cells_below, descendants, processes
 
@@ -101,6 +103,19 @@ def test_two_experiments_of_one_name(tmp_path: Path) -> None:
     assert invoke(first, second, "--scale", "smoke", "-o", tmp_path / "results") == (
         2,
         "error: 2 experiments are called 'tiny'; give them other names, or folders of their own",
+    )
+
+
+def test_mishaps_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also a training that gave no model; a planner at its limit is nothing special."""
+    results = made.Results(tmp_path)
+    systems = [made.network("a"), made.network("b"), made.system("plan", planner="lrtdp", heuristic="hadd")]
+    cells = {("plan", "p"): [made.Runs(outcome="crashed", runs=10), made.Runs(outcome="time", runs=10)]}
+    results.add("e", systems, [made.problem("p", 1)], cells, trainings={"a": "memory"})
+    _tell_mishaps(results.collect())
+    assert capsys.readouterr().err == (
+        "warning: 1 of the cells of e: training: memory: the memory limit was reached\n"
+        "warning: 1 of the cells of e: crashed: no reason known\n"
     )
 
 
