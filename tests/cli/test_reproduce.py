@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from asnets.cli.main import app
+from asnets.cli.reproduce import _tell_mishaps
 from asnets.errors import FileError
 from asnets.experiments.definition import load_experiment, shipped_experiments
 from asnets.experiments.executors import LocalExecutor
@@ -22,8 +23,9 @@ from asnets.experiments.results import collect
 from asnets.experiments.runner import run_experiments
 from asnets.experiments.store import Row, Store
 from tests.cli.running import COMMAND, ENVIRONMENT
+from tests.experiments import report_support as made
 from tests.experiments.building import table, table_of, tiny_experiment
-from tests.experiments.process_tree import cells_below, processes
+from tests.experiments.process_tree import cells_below, descendants, processes
 
 
 @pytest.mark.slow
@@ -104,6 +106,19 @@ def test_two_experiments_of_one_name(tmp_path: Path) -> None:
     )
 
 
+def test_mishaps_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also a training that gave no model; a planner at its limit is nothing special."""
+    results = made.Results(tmp_path)
+    systems = [made.network("a"), made.network("b"), made.system("plan", planner="lrtdp", heuristic="hadd")]
+    cells = {("plan", "p"): [made.Runs(outcome="crashed", runs=10), made.Runs(outcome="time", runs=10)]}
+    results.add("e", systems, [made.problem("p", 1)], cells, trainings={"a": "memory"})
+    _tell_mishaps(results.collect())
+    assert capsys.readouterr().err == (
+        "warning: 1 of the cells of e: training: memory: the memory limit was reached\n"
+        "warning: 1 of the cells of e: crashed: no reason known\n"
+    )
+
+
 def test_another_scale_in_the_same_folder(tmp_path: Path) -> None:
     with Store(tmp_path, create=True) as store:
         store.set_experiment("monster", "quick", {}, [])
@@ -159,6 +174,21 @@ def wait_for(condition: Callable[[], object], process: subprocess.Popen[str]) ->
         assert process.poll() is None, process.communicate()
         time.sleep(0.01)
     raise TimeoutError
+
+
+def test_interrupted_while_setting_up(tmp_path: Path) -> None:
+    """Ctrl-C goes to all processes of a terminal, also to the one that is still loading what cells need."""
+    path, folder = tmp_path / "stopped.toml", tmp_path / "results"
+    path.write_text(STOPPED)
+    command = [COMMAND, "reproduce", str(path), "--scale", "smoke", "--jobs", "1", "-o", str(folder)]
+    process = subprocess.Popen(
+        command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    wait_for(lambda: any("forkserver" in processes().get(pid, (0, ""))[1] for pid in descendants(process.pid)), process)
+    time.sleep(0.3)  # Long enough for Python to start, not for torch to load.
+    os.killpg(process.pid, signal.SIGINT)
+    output, errors = process.communicate()
+    assert (process.returncode, output, errors) == (130, "", "interrupted\n")
 
 
 @pytest.mark.slow

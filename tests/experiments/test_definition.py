@@ -337,9 +337,11 @@ SHIPPED = (
         (OWN + "[system.x]\nkind = 'planner'\nplanner = 'vi'\nheuristic = 'h'",
          f"[system.x]: heuristic must be one of {', '.join(HEURISTICS)}, not 'h'"),
         (OWN + "[system.x]\nkind = 'planner'\nplanner = 'vi'\ndepth = 2",
-         "[system.x]: depth must be a whole number of at least 1, and is for ssipp alone"),
+         "[system.x]: depth must be a whole number from 1 to 1000000000, and is for ssipp alone"),
         (OWN + "[system.x]\nkind = 'planner'\nplanner = 'ssipp'\ndepth = 0",
-         "[system.x]: depth must be a whole number of at least 1, and is for ssipp alone"),
+         "[system.x]: depth must be a whole number from 1 to 1000000000, and is for ssipp alone"),
+        (OWN + "[system.x]\nkind = 'planner'\nplanner = 'ssipp'\ndepth = 10000000000000000000000",
+         "[system.x]: depth must be a whole number from 1 to 1000000000, and is for ssipp alone"),
         (OWN + "[system.x]\nkind = 'strategy'\nstrategy = 'x'", "[system.x]: strategy must be one of us, gn1, not 'x'"),
         (MONSTER + PLANNER + "[scales.smoke]\nfull_sizes = 4", "[scales.smoke]: full_sizes must be a list of whole numb"
          "ers, not 4"),
@@ -347,8 +349,10 @@ SHIPPED = (
          " numbers, not [True]"),
         (MONSTER + PLANNER + "title = 4", "title must be text, not 4"),
         (MONSTER.replace("[1]", "[]") + PLANNER, "[test]: there are no problems"),
-        (MONSTER.replace("[1]", "[1, 1]") + PLANNER, "[test]: two problems are called 'monster-n1'; give one of them "
-         "another name"),
+        (MONSTER.replace("[1]", "[1, 1]") + PLANNER, "[test]: two problems are called 'monster-n1'; name each size "
+         "once, and leave out count where the family has one problem of each size"),
+        (MONSTER.replace("[1]", "[1], count = 2") + PLANNER, "[test]: two problems are called 'monster-n1'; name each "
+         "size once, and leave out count where the family has one problem of each size"),
         (MONSTER.replace("sizes", "size") + PLANNER, "[test]: unknown key 'size'; expected some of sizes, count, seed, "
          "paper"),
         (MONSTER.replace("[1]", "1") + PLANNER, "[test]: sizes must be a list of whole numbers, not 1"),
@@ -362,6 +366,10 @@ SHIPPED = (
          "not 3"),
         (MONSTER.replace("[1]", "[1], paper = '{x}'") + PLANNER, "[test]: paper must be text with {size} and {number}, "
          "not '{x}'"),
+        (MONSTER.replace("[1]", "[1], paper = '{size.x}'") + PLANNER, "[test]: paper must be text with {size} and "
+         "{number}, not '{size.x}'"),
+        (MONSTER.replace("[1]", "[1], paper = '{size:>99999999999999}'") + PLANNER, "[test]: paper must be text with "
+         "{size} and {number}, not '{size:>99999999999999}'"),
         (DOMAIN + PLANNER + "[test]\nsizes = [1]", "[test]: unknown key 'sizes'; expected some of problems"),
         (DOMAIN + PLANNER + "[test]\nproblems = 'p1.pddl'", "[test]: problems must be a list of files, not 'p1.pddl'"),
         (DOMAIN + PLANNER + "[test]\nproblems = [{ file = 'p1.pddl', n = 1 }]", "[test]: unknown key 'n'; expected some"
@@ -370,17 +378,31 @@ SHIPPED = (
         (DOMAIN + PLANNER + "[test]\nproblems = [{ size = 3 }]", "[test]: a problem is a file, or { file = …, size = … "
          "}, not {'size': 3}"),
         (DOMAIN + PLANNER + "[test]\nproblems = [{ file = 'p1.pddl', size = '3' }]", "[test]: the size of p1.pddl must "
-         "be a whole number, not '3'"),
+         "be a whole number from 1 to 1000000000, not '3'"),
+        (DOMAIN + PLANNER + "[test]\nproblems = [{ file = 'p1.pddl', size = 0 }]", "[test]: the size of p1.pddl must "
+         "be a whole number from 1 to 1000000000, not 0"),
+        (DOMAIN + PLANNER + "[test]\nproblems = [{ file = 'p1.pddl', size = 10000000000000000000000 }]", "[test]: the "
+         "size of p1.pddl must be a whole number from 1 to 1000000000, not 10000000000000000000000"),
+        (DOMAIN + PLANNER + "[test]\nproblems = ['a**b/*.pddl']", "[test]: cannot use the pattern 'a**b/*.pddl': "
+         "Invalid pattern: '**' can only be an entire path component"),
         (DOMAIN + PLANNER + "[test]\nproblems = ['q*.pddl']", "[test]: no file matches 'q*.pddl'"),
         (DOMAIN + PLANNER + "[test]\nproblems = ['/p*.pddl']", "[test]: no file matches '/p*.pddl'"),
         (DOMAIN + PLANNER + "[test]\nproblems = ['p1.pddl', 'p?.pddl']", "[test]: two problems are called "
-         "'triangle-tire-1'; give one of them another name"),
+         "'triangle-tire-1'; give one of them another name in its file"),
     ],
 )  # fmt: skip
 def test_messages(folder: Path, text: str, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load(folder, text)
     assert str(caught.value) == f"{folder / 'own.toml'}: {message}"
+
+
+def test_named_like_an_experiment_of_the_package(folder: Path) -> None:
+    path = folder / "monster.toml"
+    path.write_text(MONSTER + PLANNER, encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        load_experiment(str(path), "smoke")
+    assert str(caught.value) == f"{path}: an experiment of the package is called monster; give the file another name"
 
 
 def test_unknown_option(folder: Path) -> None:
@@ -416,3 +438,21 @@ def test_cut_offs_are_whole() -> None:
         for cut_offs in (load_scale(name).cut_offs, load_scale(name).asnet_cut_offs):
             assert isinstance(cut_offs, CutOffs)
             assert 0 <= cut_offs.margin < cut_offs.time_limit
+
+
+def test_example_of_the_documentation(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "reproduce.md").read_text(encoding="utf-8")
+    example = text.partition("<!-- example: begin -->\n```toml\n")[2].partition("```\n<!-- example: end -->")[0]
+    for folder, sizes_there in ((tmp_path / "small", (1, 2, 3)), (tmp_path / "large", (4, 8))):
+        folder.mkdir()
+        for size in sizes_there:
+            problem = generate("gripper", size)
+            (folder / f"{problem.name}.pddl").write_text(write_problem(problem))
+    (tmp_path / "domain.pddl").write_text(domain_text("gripper"))
+    (tmp_path / "delivery.toml").write_text(example, encoding="utf-8")
+    experiment = load_experiment(str(tmp_path / "delivery.toml"), "quick")
+    assert names(experiment) == ["asnet-hadd", "my-network", "lrtdp-hadd", "ssipp-hadd"]
+    assert [(each.name, each.size) for each in experiment.test] == [("gripper-n4", 1), ("gripper-n8", 8)]
+    assert trained_on(experiment, "my-network") == {1: 1, 2: 1, 3: 1}
+    own = next(each for each in experiment.systems if each.name == "my-network")
+    assert (preset_of(own.settings).network.layers, preset_of(own.settings).training.max_epochs) == (3, 30)

@@ -12,7 +12,8 @@ from asnets.experiments.report.selected import best_table, selected_problems
 from asnets.experiments.report.special import landmark_table, monster_table, monster_text, training_table
 from asnets.experiments.report.tables import comparison_text, coverage_table, robustness_table, size_table
 from asnets.experiments.results import ExperimentResults
-from tests.experiments.report_support import FULL, Results, Runs, goals, network, problem, system
+from asnets.experiments.store import CellResult, Store
+from tests.experiments.report_support import FULL, MACHINE, Results, Runs, goals, network, problem, system
 
 T29 = 2.045229642132703
 """Student's t for 29 degrees of freedom at 97.5%, from a table."""
@@ -196,6 +197,17 @@ def test_best_has_highest_coverage_then_lowest_cost_then_comes_first(tmp_path: P
     ]
 
 
+def test_best_is_none_only_where_all_have_been_run(tmp_path: Path) -> None:
+    """The paper's baselines solve size 14; ours fail, or have not been run."""
+    systems = [network("net"), *(system(name, planner="lrtdp", heuristic="hadd") for name in ("a", "b"))]
+    failed = Runs((), outcome="time", runs=30)
+    problems = [problem("cosanostra-n14", 14, "cosanostra-n14")]
+    for name, b, expected in (("done", failed, "main: – worse"), ("open", None, "note: not run yet")):
+        results = Results(tmp_path / name)
+        results.add("e", systems, problems, {("a", "cosanostra-n14"): failed, ("b", "cosanostra-n14"): [b]})
+        assert row(best_table(results.collect()), "cosanostra-n14")[2] == [expected]
+
+
 def test_selected_are_the_sizes_around_where_baselines_fail(tmp_path: Path) -> None:
     results = Results(tmp_path)
     names = [f"p{size}" for size in range(1, 10)]
@@ -232,6 +244,20 @@ def test_monster_table_stands_beside_the_paper_s(tmp_path: Path) -> None:
         "do, and coverage is from 53% to 53%; the paper has 14 of 30 there, about what a guess gives. 1 cell has not "
         "been run yet."
     )
+
+
+def test_time_is_that_of_the_cells_that_reach_the_goal(tmp_path: Path) -> None:
+    """One seed was stopped before there were any figures, one with figures, as a planner's search is."""
+    results = Results(tmp_path)
+    cells = {("p", "a"): [goals(10, 5.0, of=10, seconds=1.0), Runs(outcome="time", runs=10, seconds=20.0), None]}
+    results.add("e", [system("p")], [problem("a", 1)], cells)
+    with Store(tmp_path) as store:
+        places = store.places("e")
+        empty = CellResult("memory", {}, 2.0, 2.0, "1.2.3", MACHINE, "2026-01-02T03:04:05+00:00")
+        store.add(places[2].key, "planner", {"seed": 2, "runs": 10, "max_steps": 300, "cut_offs": FULL}, empty)
+    (experiment,) = results.collect()
+    score = experiment.scores["p", "a"]
+    assert (score.goals, score.runs, score.seconds) == (10, 30, 1.0)
 
 
 def test_landmark_time_is_a_ratio_of_cpu_seconds(tmp_path: Path) -> None:
@@ -284,6 +310,18 @@ def test_problems_that_are_not_the_paper_s_are_compared_by_size(tmp_path: Path) 
     # By hand: t(2) = 4.302653, standard deviation 5: 4.302653 * 5 / sqrt(3); the paper's 26.37, 32.57, 19.27.
     assert row(table, "9")[0] == ["main: 90/90", "detail: (25.00 ± 12.42)", "paper: 90/90", "paper: (26.07 ± 16.53)"]
     assert row(table, "15")[0][:3] == ["main: 60/90 worse", "detail: (42.50 ± 31.77)", "note: cost of 2 of 3"]
+
+
+@pytest.mark.parametrize(("solved", "mark"), [(3, " better"), (2, "")])
+def test_costs_by_size_are_compared_where_all_problems_have_one(tmp_path: Path, solved: int, mark: str) -> None:
+    """Solving the easy problems alone is no lower cost."""
+    results = Results(tmp_path)
+    problems = [problem(f"ours-{index}", 9, f"prob-bw-n9-s{index}") for index in (1, 2, 3)]
+    cells = {("net", f"ours-{index}"): goals(30 if index <= solved else 0, 2.0 + 0.01 * index) for index in (1, 2, 3)}
+    results.add("prob-blocksworld", [network("net", "h-add")], problems, cells)
+    cost = row(size_table(results.collect()[0]), "9")[0][1]
+    assert cost.startswith("detail: (2.0")
+    assert cost.endswith(f"){mark}")
 
 
 def test_text_says_where_cost_lies_between_the_strategies(tmp_path: Path) -> None:

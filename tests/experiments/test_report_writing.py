@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import re
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -21,7 +22,8 @@ from tests.cli.running import run
 from tests.experiments.report_support import Results, goals, network, problem, system
 from tests.network.building import random_network
 
-HOSTILE = "<script>alert('&\"|*_`$x$\x01')</script>"
+HOSTILE = "<script>alert('&\"|*_`$x$\x01')</script>题"
+NAME = 'ä \\1 "<b>)'
 
 
 @pytest.fixture(scope="module")
@@ -44,13 +46,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         title="Triangle Tireworld",
     )
     results.add(
-        "mine",
+        NAME,
         [network("net", title=HOSTILE), system("plan", title=f"plan, {HOSTILE}", planner="lrtdp", heuristic="hadd")],
         [problem(HOSTILE, 1), *(problem(f"many-{index}", 2) for index in range(5))],
         {("net", HOSTILE): goals(30, 2.0, 1.0), ("plan", HOSTILE): goals(12, 2.0, 1.0)},
         title=HOSTILE,
     )
-    assert write_report(folder) == folder / "report.html"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert write_report(folder) == folder / "report.html"
     return folder
 
 
@@ -91,10 +95,18 @@ def test_hostile_names_are_text(folder: Path) -> None:
     assert r"&lt;script&gt;alert('&amp;\"\|\*\_\`\$x\$".replace(r"\"", '"') in markdown
 
 
+def test_files_have_plain_names_and_figures_are_well_formed(folder: Path) -> None:
+    names = {path.name for path in folder.rglob("*") if path.is_file()}
+    assert "learning-ä_20__5c_1_20__22__3c_b_3e__29_.svg" in names
+    assert "ä_20__5c_1_20__22__3c_b_3e__29_-coverage.csv" in names
+    for path in folder.glob("figures/*.svg"):
+        ElementTree.fromstring(path.read_text(encoding="utf-8"))
+
+
 def test_unfinished_run_says_so(folder: Path) -> None:
     text = (folder / "report.md").read_text(encoding="utf-8")
     assert "**This run is not finished.** 11 of 18 cells have not been run." in text
-    assert "asnets reproduce triangle-tireworld mine.toml --scale quick -o DIR" in text
+    assert f"asnets reproduce triangle-tireworld '{NAME}.toml' --scale quick -o DIR" in text
     assert "asnets 1.2.3" in text
     assert "Test processor, 2 cores, 8 GB, Linux, Python 3.11" in text
     assert "2026-01-02" in text

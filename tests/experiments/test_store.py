@@ -8,6 +8,8 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -67,9 +69,21 @@ def test_values_that_are_not_json_are_refused_whole(tmp_path: Path) -> None:
     with Store(tmp_path, create=True) as store:
         store.add("k", "planner", SETTINGS, RESULT)
         with pytest.raises(ValueError, match="JSON"):
-            store.add("l", "planner", SETTINGS, replace(RESULT, result={"value": float("nan")}))
+            store.add("l", "planner", SETTINGS | {"depth": float("nan")}, RESULT)
         store.add("m", "planner", SETTINGS, RESULT)
         assert set(store.rows()) == {"k", "m"}
+
+
+def test_figures_that_are_no_numbers_are_none(tmp_path: Path) -> None:
+    """Whatever a cell comes to, it must not end the run."""
+    with Store(tmp_path, create=True) as store:
+        figures = {"curve": [{"loss": float("nan"), "coverage": 0.5}], "value": float("-inf"), "costs": (1.0, 2)}
+        store.add("k", "train", SETTINGS, replace(RESULT, result=figures))
+        assert store.rows()["k"].outcome.result == {
+            "curve": [{"loss": None, "coverage": 0.5}],
+            "value": None,
+            "costs": [1.0, 2],
+        }
 
 
 def test_scales_are_not_mixed(tmp_path: Path) -> None:
@@ -95,6 +109,20 @@ def test_one_runner_at_a_time(tmp_path: Path) -> None:
             raise KeyError
         with first.runner_lock():
             pass
+
+
+def test_begun_by_several_at_once(tmp_path: Path) -> None:
+    threads = 6
+    barrier = threading.Barrier(threads)
+
+    def begin(folder: Path) -> int:
+        barrier.wait()
+        with Store(folder, create=True) as store:
+            return len(store.experiments())
+
+    with ThreadPoolExecutor(threads) as pool:
+        for number in range(10):
+            assert list(pool.map(begin, [tmp_path / str(number)] * threads)) == [0] * threads
 
 
 def test_no_results(tmp_path: Path) -> None:
@@ -125,6 +153,52 @@ def test_other_database(tmp_path: Path, statement: str) -> None:
         Store(tmp_path, create=True)
     assert str(caught.value) == f"{path}: not a file of results, or one of another version of asnets"
     assert path.read_bytes() == before
+
+
+def test_damaged_later_on(tmp_path: Path) -> None:
+    """Tables that are missing, and text that is not JSON."""
+    path = tmp_path / FILE_NAME
+    place = Place("e", "s", "p", 4, 0, "k")
+    with Store(tmp_path, create=True) as store:
+        store.add("k", "planner", SETTINGS, RESULT)
+        with sqlite3.connect(path) as database:
+            database.execute("UPDATE cells SET result = '{'")
+        with pytest.raises(FileError, match=re.escape(f"{path}: cannot use the file: Expecting property name")):
+            store.rows()
+        with sqlite3.connect(path) as database:
+            for table in ("cells", "places", "experiments", "models"):
+                database.execute(f"DROP TABLE {table}")
+        for use in (
+            store.rows,
+            store.experiments,
+            lambda: store.places("e"),
+            lambda: store.model("k"),
+            lambda: store.set_experiment("e", "smoke", {}, [place]),
+            lambda: store.add("k", "planner", SETTINGS, RESULT),
+        ):
+            with pytest.raises(FileError, match=re.escape(f"{path}: cannot use the file: no such table: ")):
+                use()
+
+
+def test_full_disk(tmp_path: Path) -> None:
+    """What was kept stays; afterwards the file can be used again."""
+    with Store(tmp_path, create=True) as store:
+        store.add("k", "planner", SETTINGS, RESULT)
+        store._database.execute("PRAGMA max_page_count = 1")  # No more than there are.
+        with pytest.raises(FileError, match="database or disk is full"):
+            store.add("l", "planner", SETTINGS, replace(RESULT, model=bytes(10**6)))
+        assert set(store.rows()) == {"k"}
+        store._database.execute("PRAGMA max_page_count = 1000000")
+        store.add("l", "planner", SETTINGS, replace(RESULT, model=bytes(10**6)))
+        assert set(store.rows()) == {"k", "l"}
+
+
+def test_lock_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "results.lock").mkdir()
+    with Store(tmp_path, create=True) as store:
+        message = f"{tmp_path / 'results.lock'}: cannot write the file: Is a directory"
+        with pytest.raises(FileError, match=re.escape(message)), store.runner_lock():
+            pass
 
 
 def test_folder_that_cannot_be_made(tmp_path: Path) -> None:

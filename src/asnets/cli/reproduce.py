@@ -125,13 +125,15 @@ def _executor(name: str, address: str | None, jobs: int | None) -> Executor:
 
 
 def _tell_mishaps(experiments: list[ExperimentResults]) -> None:
-    """Crashes are results, but nobody should have to find them in a table."""
-    rows = {
-        row.key: f"{experiment.name}: {row.outcome.outcome}: {row.outcome.result.get('reason', 'no reason known')}"
-        for experiment in experiments
-        for row in experiment.rows()
-        if row.outcome.outcome in ("crashed", "killed", "error")
-    }
+    """Crashes are results, but nobody should have to find them in a table; nor trainings that gave no model."""
+    reasons = {"time": "the time limit was reached", "memory": "the memory limit was reached"}
+    rows = {}
+    for experiment in experiments:
+        for row in experiment.rows():
+            outcome, is_training = row.outcome.outcome, row.kind == "train"
+            if outcome in ("crashed", "killed", "error") or (is_training and outcome != "finished"):
+                reason = row.outcome.result.get("reason", reasons.get(outcome, "no reason known"))
+                rows[row.key] = f"{experiment.name}: {'training: ' if is_training else ''}{outcome}: {reason}"
     for message, count in Counter(rows.values()).items():
         print(f"warning: {count} of the cells of {message}", file=sys.stderr)
 

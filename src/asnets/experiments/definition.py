@@ -17,6 +17,7 @@ and systems for a scale. docs/reproduce.md describes every key.
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
@@ -34,6 +35,8 @@ from asnets.training.config import PRESETS, Preset, TrainingConfig
 
 SystemKind = Literal["asnet", "planner", "strategy"]
 Table = Mapping[str, Any]
+_LARGEST = 10**9
+"""Of sizes and depths."""
 
 
 @dataclass(frozen=True)
@@ -157,6 +160,8 @@ def load_experiment(name: str, scale: str) -> Experiment:
         raise ConfigError(
             f"unknown experiment {name!r}; expected one of {', '.join(shipped_experiments())}, or a .toml file"
         )
+    if path.stem in shipped_experiments():
+        raise ConfigError(f"{path}: an experiment of the package is called {path.stem}; give the file another name")
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -256,8 +261,8 @@ def _system(
             raise ConfigError(f"{where}: planner must be one of {', '.join(PLANNERS)}, not {planner!r}")
         if not _is_among(heuristic, HEURISTICS):
             raise ConfigError(f"{where}: heuristic must be one of {', '.join(HEURISTICS)}, not {heuristic!r}")
-        if depth is not None and (planner != "ssipp" or not _is_whole(depth) or depth < 1):
-            raise ConfigError(f"{where}: depth must be a whole number of at least 1, and is for ssipp alone")
+        if depth is not None and (planner != "ssipp" or not _is_whole(depth) or not 1 <= depth <= _LARGEST):
+            raise ConfigError(f"{where}: depth must be a whole number from 1 to {_LARGEST}, and is for ssipp alone")
         return System(name, "planner", title, {"planner": planner, "heuristic": heuristic, "depth": depth}, paper)
     if not _is_among(table.get("strategy"), STRATEGIES):
         raise ConfigError(f"{where}: strategy must be one of {', '.join(STRATEGIES)}, not {table.get('strategy')!r}")
@@ -305,9 +310,14 @@ class _ProblemReader:
         if not found:
             raise ConfigError(f"{where}: there are no problems")
         names = [each.name for each in found]
-        double = next((name for name in names if names.count(name) > 1), None)
+        double = next((name for name, number in Counter(names).items() if number > 1), None)
         if double is not None:
-            raise ConfigError(f"{where}: two problems are called {double!r}; give one of them another name")
+            advice = (
+                "give one of them another name in its file"
+                if self._family is None
+                else "name each size once, and leave out count where the family has one problem of each size"
+            )
+            raise ConfigError(f"{where}: two problems are called {double!r}; {advice}")
         return found
 
     def _generated(self, table: Table, where: str) -> Iterable[ProblemText]:
@@ -344,8 +354,11 @@ class _ProblemReader:
             for path in self._files(named["file"], where):
                 position += 1
                 size = named.get("size", position)
-                if not _is_whole(size):
-                    raise ConfigError(f"{where}: the size of {named['file']} must be a whole number, not {size!r}")
+                if not _is_whole(size) or not 1 <= size <= _LARGEST:
+                    raise ConfigError(
+                        f"{where}: the size of {named['file']} must be a whole number from 1 to {_LARGEST}, "
+                        f"not {size!r}"
+                    )
                 domain, problem = load_task(self._folder / self._domain, path)
                 yield ProblemText(problem.name, size, write_domain(domain), write_problem(problem))
 
@@ -354,7 +367,11 @@ class _ProblemReader:
             return [self._folder / pattern]
         root = Path(pattern).anchor
         folder = Path(root) if root else self._folder
-        found = sorted(folder.glob(pattern.removeprefix(root)), key=lambda path: (len(path.name), path.name))
+        try:
+            matching = list(folder.glob(pattern.removeprefix(root)))
+        except (ValueError, NotImplementedError) as error:
+            raise ConfigError(f"{where}: cannot use the pattern {pattern!r}: {error}") from None
+        found = sorted(matching, key=lambda path: (len(path.name), path.name))
         if not found:
             raise ConfigError(f"{where}: no file matches {pattern!r}")
         return found
@@ -363,7 +380,7 @@ class _ProblemReader:
 def _paper_name(pattern: Any, size: int, number: int, where: str) -> str:
     try:
         return str.format(pattern, size=size, number=number)
-    except (TypeError, LookupError, ValueError):
+    except (TypeError, LookupError, ValueError, AttributeError, MemoryError):
         raise ConfigError(f"{where}: paper must be text with {{size}} and {{number}}, not {pattern!r}") from None
 
 

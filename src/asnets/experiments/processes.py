@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import ModuleType
@@ -60,6 +61,17 @@ def _no_main_module() -> Iterator[None]:
         sys.modules["__main__"] = main
 
 
+@contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """Processes started meanwhile do not see Ctrl-C, not even while they load; for this one it waits."""
+    resource_tracker.ensure_running()  # Would let interrupts through again when started by the server.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class CellProcess:
     """A running cell.
 
@@ -76,6 +88,8 @@ class CellProcess:
         self._process = _context().Process(
             target=_child, args=(json.dumps(payload), model, theirs), name=f"asnets cell {key}", daemon=True
         )
+        with _no_interrupts():
+            forkserver.ensure_running()
         with _no_main_module():
             self._process.start()
         theirs.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from asnets.evaluation.statistics import confidence_interval_95
-from asnets.experiments.standing import standings
+from asnets.experiments.standing import goals, standings
 from asnets.experiments.store import Row, Store
 
 
@@ -72,10 +73,12 @@ class Score:
 
     @property
     def seconds(self) -> float | None:
-        """Mean CPU seconds to solve the problem: reading, search and one run; None where no run reached the goal."""
-        if not self.costs:
-            return None
-        return sum(_seconds(row) for row in self.rows) / len(self.rows)
+        """Mean CPU seconds to solve the problem: reading, search and one run; None where no run reached the goal.
+
+        Over the cells with a run that reached it: one that was stopped has spent its time on something else.
+        """
+        solved = [_seconds(row) for row in self.rows if goals(row)]
+        return sum(solved) / len(solved) if solved else None
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,11 @@ class ExperimentResults:
     problems: tuple[ProblemInfo, ...]
     trainings: dict[str, Row | None]
     scores: dict[tuple[str, str], Score]
+
+    @property
+    def file_name(self) -> str:
+        """The name for files and ids, where its own, that of a user's file, may hold anything."""
+        return re.sub(r"[^\w.-]", lambda found: f"_{ord(found[0]):x}_", self.name)
 
     @property
     def missing(self) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import math
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -86,15 +87,23 @@ class Store:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+            if create:
+                self._create()
             version = self._database.execute("PRAGMA user_version").fetchone()[0]
-            tables = self._database.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-            if version == 0 and tables == 0 and create:
-                self._database.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
-            elif version != _VERSION:
+            if version != _VERSION:
                 self._database.close()
                 raise FileError(f"{self.path}: not a file of results, or one of another version of asnets")
         except (sqlite3.Error, OSError) as error:
-            raise FileError(f"{self.path}: cannot use the file: {error}") from None
+            raise self._unusable(error) from None
+
+    def _create(self) -> None:
+        """Makes the tables where there are none; of two that begin at once, the second waits and finds them."""
+        with self._transaction():
+            version = self._database.execute("PRAGMA user_version").fetchone()[0]
+            tables = self._database.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+            if version == 0 and tables == 0:
+                for statement in (*_SCHEMA.strip().split(";\n"), f"PRAGMA user_version = {_VERSION}"):
+                    self._database.execute(statement)
 
     def close(self) -> None:
         self._database.close()
@@ -112,7 +121,8 @@ class Store:
         Raises:
             ConfigError: If there is another.
         """
-        with self.path.with_suffix(".lock").open("w") as file:
+        path = self.path.with_suffix(".lock")
+        with _opened(path) as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
@@ -149,12 +159,14 @@ class Store:
 
     def experiments(self) -> dict[str, tuple[str, dict[str, Any]]]:
         """Scale and definition of each experiment."""
-        rows = self._database.execute("SELECT name, scale, definition FROM experiments ORDER BY position, name")
-        return {name: (scale, json.loads(definition)) for name, scale, definition in rows}
+        with self._errors():
+            rows = self._database.execute("SELECT name, scale, definition FROM experiments ORDER BY position, name")
+            return {name: (scale, json.loads(definition)) for name, scale, definition in rows}
 
     def places(self, experiment: str) -> list[Place]:
-        rows = self._database.execute("SELECT * FROM places WHERE experiment = ? ORDER BY rowid", (experiment,))
-        return [Place(*row) for row in rows]
+        with self._errors():
+            rows = self._database.execute("SELECT * FROM places WHERE experiment = ? ORDER BY rowid", (experiment,))
+            return [Place(*row) for row in rows]
 
     def add(self, key: str, kind: str, settings: dict[str, Any], result: CellResult) -> None:
         """Remembers the result of a cell; one that was known is replaced."""
@@ -173,7 +185,7 @@ class Store:
                     result.cpu,
                     result.attempts,
                     result.outcome,
-                    json.dumps(result.result, allow_nan=False),
+                    json.dumps(_finite(result.result), allow_nan=False),
                 ),
             )
             if result.model is not None:
@@ -181,22 +193,37 @@ class Store:
 
     def rows(self) -> dict[str, Row]:
         """All finished cells by key, without models."""
-        return {row.key: row for row in map(_row, self._database.execute("SELECT * FROM cells"))}
+        with self._errors():
+            return {row.key: row for row in map(_row, self._database.execute("SELECT * FROM cells"))}
 
     def model(self, key: str) -> bytes | None:
         """The model file of a training."""
-        row = self._database.execute("SELECT data FROM models WHERE key = ?", (key,)).fetchone()
-        return None if row is None else bytes(row[0])
+        with self._errors():
+            row = self._database.execute("SELECT data FROM models WHERE key = ?", (key,)).fetchone()
+            return None if row is None else bytes(row[0])
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        self._database.execute("BEGIN IMMEDIATE")
+        with self._errors():
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._database.execute("COMMIT")
+            except BaseException:
+                if self._database.in_transaction:  # A full disk, say, has ended it already.
+                    self._database.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Errors of the file, such as a full disk, as messages."""
         try:
             yield
-        except BaseException:
-            self._database.execute("ROLLBACK")
-            raise
-        self._database.execute("COMMIT")
+        except (sqlite3.Error, json.JSONDecodeError) as error:
+            raise self._unusable(error) from None
+
+    def _unusable(self, error: Exception) -> FileError:
+        return FileError(f"{self.path}: cannot use the file: {error}")
 
 
 def _row(values: tuple[Any, ...]) -> Row:
@@ -205,6 +232,22 @@ def _row(values: tuple[Any, ...]) -> Row:
         outcome, json.loads(result), seconds, cpu, version, json.loads(machine), finished, attempts=attempts
     )
     return Row(key, kind, json.loads(settings), seed, figures)
+
+
+def _opened(path: Path) -> IO[str]:
+    try:
+        return path.open("w")
+    except OSError as error:
+        raise FileError(f"{path}: cannot write the file: {error.strerror or error}") from None
+
+
+def _finite(value: Any) -> Any:
+    """A JSON value with null in place of numbers that JSON does not have, so that no figure of a cell ends a run."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    return [_finite(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _forget_lock(file: IO[str]) -> None:

@@ -47,7 +47,9 @@ def answers(experiments: Sequence[ExperimentResults]) -> list[Block]:
     blocks: list[Block] = [
         Paragraph(
             "Each answer is made from the numbers of this report: a problem counts as solved where every run "
-            "reached the goal. What the paper says is judged by the same rule from its tables."
+            "reached the goal. Heuristic features are called necessary where all problems are solved with them and "
+            "fewer than half without. What the paper says is judged by the same rules from its tables. Every ASNet "
+            "was trained once, with one seed: a difference of a problem or two may be the luck of a training."
         )
     ]
     for question, find, conclude in _QUESTIONS:
@@ -135,6 +137,8 @@ def _break_even(experiment: ExperimentResults, network: SystemInfo) -> str:
             since = None
         elif since is None:
             since = size
+    if since is None and _full_seconds(experiment, network, experiment.sizes()[-1]) is None:
+        return f"Its training took {training:.0f} s of CPU time."
     if since is None:
         return f"With its training, {training:.0f} s of CPU time, it is not the fastest at the largest sizes."
     return (
@@ -160,7 +164,12 @@ def _cost_of_optimal(experiment: ExperimentResults, network: SystemInfo) -> str:
     if not optimal:
         return ""
     reference, _ = most([(each, tally(experiment, each)) for each in optimal])
-    solved = [each for each in experiment.problems if estimate(experiment.scores[reference.name, each.name]).is_full]
+    solved = [
+        each
+        for each in experiment.problems
+        if estimate(experiment.scores[reference.name, each.name]).is_full
+        and experiment.scores[network.name, each.name].costs
+    ]
     ratio = cost_ratio(experiment, network, reference, solved)
     if ratio is None:
         return ""
@@ -195,8 +204,11 @@ def features(experiment: ExperimentResults) -> Finding | None:
 
 
 def _features_verdict(ours: Tally, others: Tally) -> str:
+    """Necessary is a strong word: for all solved with them, and fewer than half without."""
     if ours.full > others.full:
-        return "necessary" if ours.is_full else "helpful"
+        if not ours.is_full:
+            return "not enough"
+        return "necessary" if 2 * others.full < others.total else "helpful"
     if ours.full < others.full:
         return "a hindrance"
     return "not necessary" if ours.is_full else "without effect"
@@ -216,7 +228,8 @@ def _conclude_features(findings: Sequence[Finding]) -> str:
         findings,
         {
             "necessary": "Necessary in",
-            "helpful": "Helpful, but not enough, in",
+            "helpful": "Helpful in",
+            "not enough": "Helpful, but not enough, in",
             "not necessary": "Not necessary in",
             "without effect": "Without effect on what is solved in",
             "a hindrance": "A hindrance in",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -142,7 +143,9 @@ def learning_curves(experiment: ExperimentResults) -> Figure | None:
         figure.suptitle(clean(experiment.title), x=0.01, ha="left", fontsize=10, fontweight="bold")
         _legend(figure, looks)
         return _finished(
-            figure, f"learning-{experiment.name}", f"{experiment.title}: coverage on the training problems and loss."
+            figure,
+            f"learning-{experiment.file_name}",
+            f"{experiment.title}: coverage on the training problems and loss.",
         )
 
 
@@ -228,7 +231,8 @@ def _drawing(width: float, height: float) -> Iterator[Drawing]:
     import matplotlib
     from matplotlib.figure import Figure as Drawing
 
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)  # The SVG has the text.
         yield Drawing(figsize=(width, height), layout="constrained", facecolor="white")
 
 

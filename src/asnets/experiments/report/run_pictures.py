@@ -29,7 +29,7 @@ def _draw(experiment: ExperimentResults, score: Score, model: bytes) -> Picture:
     task = read_task(experiment.definition["picture"])
     picture = draw_run(read_policy(model), task, seed=row.seed, max_steps=row.settings["max_steps"])
     caption = f"{experiment.title}: a run of {system.title} on {score.problem.name}, seed {row.seed}."
-    return Picture(f"run-{experiment.name}", caption, picture.html, picture.svg)
+    return Picture(f"run-{experiment.file_name}", caption, picture.html, picture.svg)
 
 
 def _first_solved(experiment: ExperimentResults) -> Score | None:

@@ -95,9 +95,13 @@ def best_table(experiments: Iterable[ExperimentResults]) -> Table:
     )
 
 
-def _is_tried(experiment: ExperimentResults, kind: str, problem: ProblemInfo) -> bool:
+def _no_goal(experiment: ExperimentResults, kind: str, problem: ProblemInfo, theirs: Estimate | None) -> Line:
+    """What to say where no system of a kind has reached the goal: nothing, before all of them have been run."""
     scores = [experiment.scores[each.name, problem.name] for each in experiment.systems if each.kind == kind]
-    return any(score.rows or score.skipped for score in scores)
+    if any(score.missing > score.skipped for score in scores):
+        return Line("not run yet", "note")
+    runs = max(score.runs for score in scores)
+    return Line("–", mark=coverage_mark(Estimate(0, runs, None, None), theirs) if theirs is not None and runs else "")
 
 
 def _best_cells(experiment: ExperimentResults, kind: str, problem: ProblemInfo) -> tuple[Cell, Cell, Record]:
@@ -112,7 +116,7 @@ def _best_cells(experiment: ExperimentResults, kind: str, problem: ProblemInfo) 
         lines = [*estimate_lines(ours[1], coverage, cost), Line(titles[ours[0]], "note")]
         rows = (experiment.scores[ours[0], problem.name],)
     else:
-        lines = [Line("–") if _is_tried(experiment, kind, problem) else Line("not run yet", "note")]
+        lines = [_no_goal(experiment, kind, problem, None if theirs is None else theirs[1])]
     paper: list[Line] = []
     if theirs is not None:
         paper = [*paper_lines(theirs[1]), Line(_paper_title(theirs[0]), "paper")]

@@ -30,7 +30,8 @@ HOW_TO_READ = (
     "over the runs that reached it, with the half width of its 95% confidence interval (Student). Below it, in grey "
     "or italics, is the paper’s number, where it has one; – is none of 30.",
     "▲ is better than the paper’s and ▼ worse, beyond both confidence intervals: the two have nothing in common. For "
-    "coverage these are Wilson’s intervals of a share.",
+    "coverage these are Wilson’s intervals of a share. All runs on a problem are taken together, as if independent; "
+    "those of a planner with one seed share what it found, so that its intervals are rather too narrow.",
     "Why runs are missing: time, memory: the cut-off was reached; dead end, step limit: how so many runs ended; "
     "skipped: not run, since a smaller size failed; crashed, killed, error: what became of the process; no model: "
     "training gave none. Cells with full cut-offs were run with the paper’s 9000 s and 10 GB.",
@@ -57,7 +58,7 @@ def coverage_table(experiment: ExperimentResults) -> Table:
         for problem in experiment.problems
     )
     return Table(
-        f"{experiment.name}-coverage",
+        f"{experiment.file_name}-coverage",
         f"{experiment.title}: coverage and cost",
         "problem",
         columns(experiment.systems),
@@ -130,12 +131,15 @@ def size_table(experiment: ExperimentResults) -> Table:
             scores = of_size(experiment, system, size)
             found = [paper_estimate(system.paper, score.problem.paper) for score in scores]
             theirs = pooled([each for each in found if each is not None]) if None not in found else None
-            cell, record = _size_cell(experiment, system, size, scores, theirs)
+            # Means over different problems, where one side has not solved all, say nothing of each other.
+            is_whole = all(each is not None and each.mean_cost is not None for each in found)
+            is_whole = is_whole and all(score.costs for score in scores)
+            cell, record = _size_cell(experiment, system, size, scores, theirs, with_cost=is_whole)
             cells.append(cell)
             records.append(record)
         rows.append((str(size), tuple(cells)))
     return Table(
-        f"{experiment.name}-by-size",
+        f"{experiment.file_name}-by-size",
         f"{experiment.title}: means over the problems of a size",
         "size",
         columns(experiment.systems),
@@ -151,13 +155,19 @@ def size_table(experiment: ExperimentResults) -> Table:
 
 
 def _size_cell(
-    experiment: ExperimentResults, system: SystemInfo, size: int, scores: list[Score], theirs: Estimate | None
+    experiment: ExperimentResults,
+    system: SystemInfo,
+    size: int,
+    scores: list[Score],
+    theirs: Estimate | None,
+    *,
+    with_cost: bool,
 ) -> tuple[Cell, Record]:
     done = [score for score in scores if score.rows]
     ours = pooled([estimate(score) for score in done])
     is_comparable = theirs is not None and bool(done)
     coverage = coverage_mark(ours, theirs) if is_comparable and theirs else ""
-    cost = cost_mark(ours, theirs) if is_comparable and theirs else ""
+    cost = cost_mark(ours, theirs) if is_comparable and theirs and with_cost else ""
     lines = estimate_lines(ours, coverage, cost) if done else []
     solved = sum(score.goals > 0 for score in done)
     if 0 < solved < len(scores):
@@ -229,7 +239,7 @@ def robustness_table(experiment: ExperimentResults) -> Table:
             record |= origin(tuple(row for score in scores for row in score.rows))
             records.append(record | {"command": command(experiment, system.name)})
     return Table(
-        f"{experiment.name}-by-size",
+        f"{experiment.file_name}-by-size",
         f"{experiment.title}: by size",
         "size and system",
         (
