@@ -438,21 +438,3 @@ def test_cut_offs_are_whole() -> None:
         for cut_offs in (load_scale(name).cut_offs, load_scale(name).asnet_cut_offs):
             assert isinstance(cut_offs, CutOffs)
             assert 0 <= cut_offs.margin < cut_offs.time_limit
-
-
-def test_example_of_the_documentation(tmp_path: Path) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "reproduce.md").read_text(encoding="utf-8")
-    example = text.partition("<!-- example: begin -->\n```toml\n")[2].partition("```\n<!-- example: end -->")[0]
-    for folder, sizes_there in ((tmp_path / "small", (1, 2, 3)), (tmp_path / "large", (4, 8))):
-        folder.mkdir()
-        for size in sizes_there:
-            problem = generate("gripper", size)
-            (folder / f"{problem.name}.pddl").write_text(write_problem(problem))
-    (tmp_path / "domain.pddl").write_text(domain_text("gripper"))
-    (tmp_path / "delivery.toml").write_text(example, encoding="utf-8")
-    experiment = load_experiment(str(tmp_path / "delivery.toml"), "quick")
-    assert names(experiment) == ["asnet-hadd", "my-network", "lrtdp-hadd", "ssipp-hadd"]
-    assert [(each.name, each.size) for each in experiment.test] == [("gripper-n4", 1), ("gripper-n8", 8)]
-    assert trained_on(experiment, "my-network") == {1: 1, 2: 1, 3: 1}
-    own = next(each for each in experiment.systems if each.name == "my-network")
-    assert (preset_of(own.settings).network.layers, preset_of(own.settings).training.max_epochs) == (3, 30)

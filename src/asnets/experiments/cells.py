@@ -116,7 +116,8 @@ def _tests(
 
 def problem_text(problem: ProblemText) -> dict[str, str]:
     """A problem as part of a payload."""
-    return {"name": problem.name, "domain": problem.domain, "problem": problem.problem}
+    text = {"name": problem.name, "domain": problem.domain, "problem": problem.problem}
+    return text if problem.costs == "unit" else text | {"costs": problem.costs}
 
 
 def _named(text: dict[str, str]) -> dict[str, str]:

@@ -28,6 +28,7 @@ from typing import Any, Literal, TypeGuard, get_args
 from asnets.domains import FAMILIES, domain_text, generate
 from asnets.errors import ConfigError, FileError
 from asnets.evaluation.blocks_strategies import STRATEGIES
+from asnets.grounding.costs import COST_MODES
 from asnets.network import NetworkConfig
 from asnets.planning import HEURISTICS, PLANNERS
 from asnets.ppddl import load_task, write_domain, write_problem
@@ -46,6 +47,7 @@ class ProblemText:
     Attributes:
         size: Orders problems; those of one size are averaged in figures.
         paper: Its name in the paper's tables; None if it is not there.
+        costs: Of actions: "unit", or "metric" for those of the problem.
     """
 
     name: str
@@ -53,6 +55,7 @@ class ProblemText:
     domain: str
     problem: str
     paper: str | None = None
+    costs: str = "unit"
 
 
 @dataclass(frozen=True)
@@ -190,7 +193,7 @@ def _shipped(name: str) -> dict[str, Any]:
     return tomllib.loads((resources.files("asnets.experiments") / "files" / name).read_text(encoding="utf-8"))
 
 
-_KEYS = ("title", "family", "domain", "systems", "system", "options", "train", "test", "scales")
+_KEYS = ("title", "family", "domain", "costs", "systems", "system", "options", "train", "test", "scales")
 _SCALE_KEYS = ("systems", "train", "test", "options", "full_sizes")
 
 
@@ -299,6 +302,10 @@ class _ProblemReader:
             raise ConfigError(f"{where}: unknown family {family!r}; expected one of {', '.join(FAMILIES)}")
         if domain is not None and not isinstance(domain, str):
             raise ConfigError(f"{where}: domain must be the name of a file, not {domain!r}")
+        costs = table.get("costs", "unit")
+        if not _is_among(costs, COST_MODES):
+            raise ConfigError(f"{where}: costs must be one of {', '.join(COST_MODES)}, not {costs!r}")
+        self._costs: str = costs
         self._family: str | None = family
         self._domain: str | None = domain
         self._folder = folder
@@ -336,7 +343,7 @@ class _ProblemReader:
                 except ConfigError as error:
                     raise ConfigError(f"{where}: {error}") from None
                 paper = _paper_name(table["paper"], size, index + 1, where) if "paper" in table else None
-                yield ProblemText(problem.name, size, text, write_problem(problem), paper)
+                yield ProblemText(problem.name, size, text, write_problem(problem), paper, self._costs)
 
     def _read(self, table: Table, where: str) -> Iterable[ProblemText]:
         assert self._domain is not None
@@ -360,7 +367,7 @@ class _ProblemReader:
                         f"not {size!r}"
                     )
                 domain, problem = load_task(self._folder / self._domain, path)
-                yield ProblemText(problem.name, size, write_domain(domain), write_problem(problem))
+                yield ProblemText(problem.name, size, write_domain(domain), write_problem(problem), costs=self._costs)
 
     def _files(self, pattern: str, where: str) -> list[Path]:
         if not any(sign in pattern for sign in "*?["):

@@ -171,6 +171,6 @@ def read_task(text: dict[str, str]) -> GroundTask:
         domain, problem = Path(folder) / "domain.pddl", Path(folder) / "problem.pddl"
         domain.write_text(text["domain"], encoding="utf-8")
         problem.write_text(text["problem"], encoding="utf-8")
-        task = ground(*load_task(domain, problem))
+        task = ground(*load_task(domain, problem), costs=text.get("costs", "unit"))
     _ = task.native
     return task
