@@ -282,7 +282,7 @@ MONSTER = 'family = "monster"\ntest = { sizes = [1] }\n'
 OWN = MONSTER + 'systems = ["x"]\n'
 NETWORK = OWN + "train = { sizes = [1] }\n[system.x]\nkind = 'asnet'\n"
 KINDS = "asnet, planner, strategy"
-KEYS = "title, family, domain, systems, system, options, train, test, scales"
+KEYS = "title, family, domain, costs, systems, system, options, train, test, scales"
 SHIPPED = (
     "asnet-lmcut, asnet-hadd, asnet-hadd-no-landmarks, ilao-lmcut, ilao-hadd, lrtdp-lmcut, lrtdp-hadd, ssipp-lmcut, "
     "ssipp-hadd, ssipp-lmcut-depth-2, ssipp-hadd-depth-2, us, gn1"
