@@ -36,12 +36,15 @@ class Runs:
     seconds: float = 1.0
     runs: int | None = None
     cut_offs: dict[str, Any] | None = None
+    value: float | None = None
 
 
-def goals(number: int, cost: float, spread: float = 0.0, *, of: int = 30, seconds: float = 1.0) -> Runs:
+def goals(
+    number: int, cost: float, spread: float = 0.0, *, of: int = 30, seconds: float = 1.0, value: float | None = None
+) -> Runs:
     """So many goals, with costs of the given mean and, for an even number, of the given distance from it."""
     costs = [cost + (spread if index % 2 else -spread) for index in range(number)]
-    return Runs(costs, {"dead_end": of - number} if number < of else {}, seconds=seconds)
+    return Runs(costs, {"dead_end": of - number} if number < of else {}, seconds=seconds, value=value)
 
 
 def system(name: str, kind: str = "planner", title: str | None = None, **settings: Any) -> dict[str, Any]:
@@ -167,5 +170,7 @@ def _result(runs: Runs) -> CellResult:
     endings = ["goal"] * len(runs.costs) + [name for name, count in runs.others.items() for _ in range(count)]
     costs = [*runs.costs, *(0.0 for _ in range(len(endings) - len(runs.costs)))]
     seconds = {"load": runs.seconds, "execute": 0.0}
-    result = {"runs": len(endings), "endings": endings, "costs": costs, "seconds": seconds}
+    result: dict[str, Any] = {"runs": len(endings), "endings": endings, "costs": costs, "seconds": seconds}
+    if runs.value is not None:
+        result |= {"status": "converged", "value": runs.value}
     return CellResult(runs.outcome, result, 2.0, 2.0, "1.2.3", MACHINE, "2026-01-02T03:04:05+00:00")

@@ -68,6 +68,12 @@ class Score:
         return confidence_interval_95(np.array(self.costs))
 
     @property
+    def value(self) -> float | None:
+        """The mean of the expected costs that a planner has computed; None where no search has converged."""
+        values = [row.outcome.result["value"] for row in self.rows if row.outcome.result.get("status") == "converged"]
+        return sum(values) / len(values) if values else None
+
+    @property
     def outcomes(self) -> Counter[str]:
         return Counter(row.outcome.outcome for row in self.rows)
 
