@@ -41,7 +41,7 @@ def reproduce(
         typer.Option(
             "--scale",
             metavar="smoke|quick|paper",
-            help="smoke: a minute, to see that all works; quick: all experiments in about two hours on two cores; "
+            help="smoke: a minute, to see that all works; quick: all experiments in about 40 minutes on two cores; "
             "paper: the paper's sizes, seeds and cut-offs.",
         ),
     ] = "quick",
