@@ -13,6 +13,9 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+// Logits within this share of the largest are equal: so exact is the network.
+constexpr float kTie = 1e-5F;
+
 }  // namespace
 
 NetworkPolicy::NetworkPolicy(const Task& task, const SuccessorGenerator& generator, Network network,
@@ -71,8 +74,16 @@ ActionId NetworkPolicy::choose(const Word* state, RandomStream& random) {
   evaluate(state);
   if (actions_.empty()) return -1;
   if (!options_.sampled) {
-    // The first of the largest.
-    return actions_[static_cast<std::size_t>(std::max_element(logits_.begin(), logits_.end()) - logits_.begin())];
+    const auto first = std::max_element(logits_.begin(), logits_.end());
+    const float largest = *first;
+    const float least = largest - kTie * std::max(1.0F, std::abs(largest));
+    const auto is_best = [least](float logit) { return logit >= least; };
+    const auto best = static_cast<std::size_t>(std::count_if(logits_.begin(), logits_.end(), is_best));
+    if (best < 2) return actions_[static_cast<std::size_t>(first - logits_.begin())];  // 0: the logits are infinite.
+    std::size_t skipped = random.below(best);
+    for (std::size_t i = 0;; ++i) {
+      if (is_best(logits_[i]) && skipped-- == 0) return actions_[i];
+    }
   }
   double rest = random.uniform();
   std::size_t chosen = 0;

@@ -48,7 +48,8 @@ class NetworkPolicy final : public Policy {
   void set_network(Network network);
   const Network& network() const { return network_; }
 
-  // Greedy: the most probable action, of several the one with the lowest number. Draws one number if sampled.
+  // Greedy: the most probable action; of several, within the accuracy of the network, one at random, so that nothing
+  // depends on the order of actions. Draws one number if sampled, or if there are several.
   ActionId choose(const Word* state, RandomStream& random) override;
 
   // The applicable actions, ascending, and their probabilities; valid until the next call.

@@ -147,13 +147,20 @@ def choice_policy(third: bool = False, sampled: bool = False, scale: float = 0.0
     return NetworkPolicy(network, task, sampled=sampled)
 
 
-def test_ties_go_to_the_lowest_action() -> None:
-    assert trace(choice_policy()).steps[0].action == 0
+@pytest.mark.parametrize("scale", [0.0, 1e-6, -1e-6])
+def test_greedy_breaks_ties_at_random(scale: float) -> None:
+    """Also where logits differ by less than they are exact: no action is preferred for where it stands."""
+    policy = choice_policy(third=True, scale=scale)
+    first = [int(_native.trace_episode(policy.native, 7, episode, 10)[1][0]) for episode in range(4000)]
+    check_frequencies([first.count(action) for action in range(3)], [1 / 3] * 3)
+    again = [trace(policy, episode=episode, seed=7).steps[0].action for episode in range(20)]
+    assert again == first[:20]
 
 
 def test_greedy_takes_the_most_probable() -> None:
-    assert trace(choice_policy(scale=1e-6)).steps[0].action == 1
-    assert trace(choice_policy(scale=-1e-6)).steps[0].action == 0
+    for episode in range(20):
+        assert trace(choice_policy(scale=1e-4), episode=episode).steps[0].action == 1
+        assert trace(choice_policy(scale=-1e-4), episode=episode).steps[0].action == 0
 
 
 def test_sampled_actions_follow_the_probabilities() -> None:

@@ -47,7 +47,7 @@ def evaluate(
 ) -> None:
     """Run a trained policy on problems and count goals.
 
-    The policy is greedy: the likeliest action, the first of equals. The mean cost, with its 95% confidence interval, is
+    The policy is greedy: the likeliest action, one of equals at random. The mean cost, with its 95% confidence interval, is
     over the runs that reached the goal; coverage has a Wilson interval.
     """
     limit = parse_size(memory_limit)
