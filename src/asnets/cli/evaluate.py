@@ -47,8 +47,8 @@ def evaluate(
 ) -> None:
     """Run a trained policy on problems and count goals.
 
-    The policy is greedy: the likeliest action, one of equals at random. The mean cost, with its 95% confidence interval, is
-    over the runs that reached the goal; coverage has a Wilson interval.
+    The policy is greedy: the likeliest action, one of equals at random. The mean cost, with its 95% confidence
+    interval, is over the runs that reached the goal; coverage has a Wilson interval.
     """
     limit = parse_size(memory_limit)
     path = find_model(model)
