@@ -95,11 +95,11 @@ def _run_network(payload: dict[str, Any], model: bytes) -> tuple[str, Figures]:
 def _plan(payload: dict[str, Any], keep: Keep) -> tuple[str, Figures]:
     settings, cut_offs, seed = payload["settings"], payload["cut_offs"], payload["seed"]
     is_replanner = settings["planner"] == "ssipp"
+    start = time.process_time()
 
     def left() -> float:
-        return float(cut_offs["time_limit"]) - time.process_time()
+        return float(cut_offs["time_limit"]) - (time.process_time() - start)
 
-    start = time.process_time()
     task = read_task(payload["problem"])
     solver = Solver(task, settings["planner"], settings["heuristic"], seed=seed, depth=settings["depth"])
     loaded = time.process_time()
