@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,11 +16,10 @@ import pytest
 from typer.testing import CliRunner
 
 from asnets.cli.main import app
-from asnets.cli.reproduce import _tell_mishaps
 from asnets.errors import FileError
 from asnets.experiments.definition import load_experiment, shipped_experiments
 from asnets.experiments.executors import LocalExecutor
-from asnets.experiments.results import collect
+from asnets.experiments.results import collect, mishaps
 from asnets.experiments.runner import run_experiments
 from asnets.experiments.store import Row, Store
 from tests.cli.running import COMMAND, ENVIRONMENT
@@ -106,16 +106,23 @@ def test_two_experiments_of_one_name(tmp_path: Path) -> None:
     )
 
 
-def test_mishaps_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mishaps(tmp_path: Path) -> None:
     """Also a training that gave no model; a planner at its limit is nothing special."""
     results = made.Results(tmp_path)
     systems = [made.network("a"), made.network("b"), made.system("plan", planner="lrtdp", heuristic="hadd")]
     cells = {("plan", "p"): [made.Runs(outcome="crashed", runs=10), made.Runs(outcome="time", runs=10)]}
     results.add("e", systems, [made.problem("p", 1)], cells, trainings={"a": "memory"})
-    _tell_mishaps(results.collect())
-    assert capsys.readouterr().err == (
-        "warning: 1 of the cells of e: training: memory: the memory limit was reached\n"
-        "warning: 1 of the cells of e: crashed: no reason known\n"
+    assert mishaps(results.collect()) == {
+        "e: training: memory: the memory limit was reached": 1,
+        "e: crashed: no reason known": 1,
+    }
+
+
+def test_mishaps_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("asnets.experiments.results.mishaps", lambda results: Counter({"e: crashed: why": 2}))
+    assert invoke(tiny_experiment(tmp_path), "--scale", "smoke", "-o", tmp_path / "results", "--no-report") == (
+        0,
+        "warning: 2 of the cells of e: crashed: why",
     )
 
 

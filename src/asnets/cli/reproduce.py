@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -18,7 +17,6 @@ from asnets.cli.running import require
 
 if TYPE_CHECKING:
     from asnets.experiments.executors import Executor
-    from asnets.experiments.results import ExperimentResults
     from asnets.experiments.runner import RunProgress
 
 EXECUTORS = ("local", "ray")
@@ -74,7 +72,7 @@ def reproduce(
     require(executor in EXECUTORS, f"unknown executor {executor!r}; expected one of {', '.join(EXECUTORS)}")
     require(address is None or executor == "ray", "--address is for --executor ray")
     from asnets.experiments.definition import load_experiment, shipped_experiments
-    from asnets.experiments.results import collect
+    from asnets.experiments.results import collect, mishaps
     from asnets.experiments.runner import Selection, run_experiments
     from asnets.experiments.store import FILE_NAME, Store
 
@@ -105,7 +103,8 @@ def reproduce(
         raise
     finally:
         runner.close()
-    _tell_mishaps(results)
+    for message, count in mishaps(results).items():
+        print(f"warning: {count} of the cells of {message}", file=sys.stderr)
     if no_report:
         print(f"results: {output / FILE_NAME}")
         return
@@ -119,23 +118,10 @@ def _executor(name: str, address: str | None, jobs: int | None) -> Executor:
         from asnets.experiments.ray_executor import RayExecutor
 
         return RayExecutor(address, jobs)
+    from asnets.evaluation.rollouts import num_cores
     from asnets.experiments.executors import LocalExecutor
 
-    return LocalExecutor(jobs or len(os.sched_getaffinity(0)))
-
-
-def _tell_mishaps(experiments: list[ExperimentResults]) -> None:
-    """Crashes are results, but nobody should have to find them in a table; nor trainings that gave no model."""
-    reasons = {"time": "the time limit was reached", "memory": "the memory limit was reached"}
-    rows = {}
-    for experiment in experiments:
-        for row in experiment.rows():
-            outcome, is_training = row.outcome.outcome, row.kind == "train"
-            if outcome in ("crashed", "killed", "error") or (is_training and outcome != "finished"):
-                reason = row.outcome.result.get("reason", reasons.get(outcome, "no reason known"))
-                rows[row.key] = f"{experiment.name}: {'training: ' if is_training else ''}{outcome}: {reason}"
-    for message, count in Counter(rows.values()).items():
-        print(f"warning: {count} of the cells of {message}", file=sys.stderr)
+    return LocalExecutor(jobs or num_cores())
 
 
 @contextmanager

@@ -163,7 +163,7 @@ def simulate(
         raise ConfigError(f"the number of episodes must be at least 1, not {episodes}")
     if threads is not None and threads < 1:
         raise ConfigError(f"the number of threads must be at least 1, not {threads}")
-    workers = threads or _num_cores()
+    workers = threads or num_cores()
     limit = min(max_steps, _MAX_STEPS)
     parts: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int8]]] = []
     done, total_steps, spent, chunk = 0, 0, 0.0, _FIRST_CHUNK
@@ -218,7 +218,7 @@ def trace(policy: EpisodePolicy, *, episode: int = 0, max_steps: int = 300, seed
     )
 
 
-def _num_cores() -> int:
+def num_cores() -> int:
     """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

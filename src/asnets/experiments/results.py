@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,6 +131,22 @@ def collect(store: Store) -> list[ExperimentResults]:
     """The results of all experiments of a store."""
     rows = store.rows()
     return [_collect(store, name, scale, definition, rows) for name, (scale, definition) in store.experiments().items()]
+
+
+def mishaps(experiments: Sequence[ExperimentResults]) -> Counter[str]:
+    """What went wrong in cells, and in how many.
+
+    Crashes are results, but nobody should have to find them in a table; nor trainings that gave no model.
+    """
+    reasons = {"time": "the time limit was reached", "memory": "the memory limit was reached"}
+    found = {}
+    for experiment in experiments:
+        for row in experiment.rows():
+            outcome, is_training = row.outcome.outcome, row.kind == "train"
+            if outcome in ("crashed", "killed", "error") or (is_training and outcome != "finished"):
+                reason = row.outcome.result.get("reason", reasons.get(outcome, "no reason known"))
+                found[row.key] = f"{experiment.name}: {'training: ' if is_training else ''}{outcome}: {reason}"
+    return Counter(found.values())
 
 
 def _collect(
