@@ -112,6 +112,14 @@ def score_record(experiment: ExperimentResults, system: SystemInfo, problem: Pro
         "cells_missing": score.missing - score.skipped,
         "cells_skipped": score.skipped,
         "paper_problem": problem.paper,
+    }
+    record |= paper_record(theirs, coverage, cost)
+    return record | origin(score.rows) | {"command": command(experiment, system.name, problem.name)}
+
+
+def paper_record(theirs: Estimate | None, coverage: str, cost: str) -> Record:
+    """The paper's numbers beside ours, and the marks of what differs."""
+    return {
         "paper_goals": None if theirs is None else theirs.goals,
         "paper_runs": None if theirs is None else theirs.runs,
         "paper_mean_cost": None if theirs is None else theirs.mean_cost,
@@ -119,7 +127,6 @@ def score_record(experiment: ExperimentResults, system: SystemInfo, problem: Pro
         "coverage_beyond_intervals": coverage,
         "cost_beyond_intervals": cost,
     }
-    return record | origin(score.rows) | {"command": command(experiment, system.name, problem.name)}
 
 
 def origin(rows: tuple[Row, ...]) -> Record:

@@ -19,6 +19,7 @@ from asnets.experiments.report.scores import (
     marks,
     origin,
     paper_lines,
+    paper_record,
     reasons,
     score_cell,
     score_record,
@@ -174,25 +175,25 @@ def _size_cell(
         lines.append(Line(f"cost of {solved} of {len(scores)}", "note"))
     if not done:
         lines += [Line(text, "note") for text in dict.fromkeys(reasons(scores[0], system))]
-    record: Record = {
-        "experiment": experiment.name,
-        "scale": experiment.scale,
-        "system": system.name,
-        "size": size,
-        "problems": len(scores),
+    record: Record = _size_record(experiment, system, size, len(scores)) | {
         "goals": ours.goals if done else None,
         "runs": ours.runs if done else None,
         "mean_cost": ours.mean_cost,
         "ci95": ours.ci95,
-        "paper_goals": None if theirs is None else theirs.goals,
-        "paper_runs": None if theirs is None else theirs.runs,
-        "paper_mean_cost": None if theirs is None else theirs.mean_cost,
-        "paper_ci95": None if theirs is None else theirs.ci95,
-        "coverage_beyond_intervals": coverage,
-        "cost_beyond_intervals": cost,
     }
+    record |= paper_record(theirs, coverage, cost)
     rows = tuple(row for score in scores for row in score.rows)
     return (*lines, *paper_lines(theirs)), record | origin(rows) | {"command": command(experiment, system.name)}
+
+
+def _size_record(experiment: ExperimentResults, system: SystemInfo, size: int, problems: int) -> Record:
+    return {
+        "experiment": experiment.name,
+        "scale": experiment.scale,
+        "system": system.name,
+        "size": size,
+        "problems": problems,
+    }
 
 
 def strategies(experiment: ExperimentResults) -> dict[str, SystemInfo]:
@@ -223,12 +224,7 @@ def robustness_table(experiment: ExperimentResults) -> Table:
                 *((Line("–" if ratio is None else f"{ratio:.2f}", "detail"),) for ratio in ratios.values()),
             ]
             rows.append((f"{size}: {system.title}", tuple(cells)))
-            record: Record = {
-                "experiment": experiment.name,
-                "scale": experiment.scale,
-                "system": system.name,
-                "size": size,
-                "problems": len(scores),
+            record: Record = _size_record(experiment, system, size, len(scores)) | {
                 "fully_solved": solved,
                 "goals": goals,
                 "runs": runs,
