@@ -111,8 +111,9 @@ class _Run:
             self._places += [place for place, _ in found if selection.holds(place)]
             self._cells |= {cell.key: cell for place, cell in found if selection.holds(place)}
         self._names = {each.key: f"{each.system} {each.problem or 'training'}" for each in self._places}
-        self._rows = {key: row for key, row in store.rows().items() if not _is_mishap(row)}
-        self._killed = {key: row for key, row in store.rows().items() if key not in self._rows}
+        stored = store.rows()
+        self._rows = {key: row for key, row in stored.items() if not _is_mishap(row)}
+        self._killed = {key: row for key, row in stored.items() if _is_mishap(row)}
         self._running: dict[str, float] = {}
         self._standing: dict[str, Standing] = {}
         self._update()

@@ -129,8 +129,7 @@ class Store:
                 raise ConfigError(
                     f"another run is at work on {self.path}; wait for it, or choose another folder"
                 ) from None
-            yield
-            _forget_lock(file)
+            yield  # Closing the file lets go of the lock.
 
     def set_experiment(self, name: str, scale: str, definition: dict[str, Any], places: Iterable[Place]) -> None:
         """Remembers an experiment and the places of its cells, in place of what was known of it."""
@@ -248,7 +247,3 @@ def _finite(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _finite(each) for key, each in value.items()}
     return [_finite(each) for each in value] if isinstance(value, list | tuple) else value
-
-
-def _forget_lock(file: IO[str]) -> None:
-    fcntl.flock(file, fcntl.LOCK_UN)
