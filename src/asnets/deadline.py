@@ -1,0 +1,63 @@
+"""When work has to end: one object that is handed down from a command to whatever takes the time."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+
+from asnets.errors import ConfigError, LimitError
+
+
+class Deadline:
+    """A moment by which work has to end, or any moment at which it is cancelled. Threads may share one.
+
+    Attributes:
+        seconds: How long after its beginning it lies; infinite for none.
+    """
+
+    def __init__(self, seconds: float | None = None) -> None:
+        """A deadline so many seconds from now; None for none.
+
+        Raises:
+            ConfigError: If the number is not positive.
+        """
+        if seconds is not None and not seconds > 0:
+            raise ConfigError(f"the time limit must be positive, not {seconds}")
+        self.seconds = math.inf if seconds is None else float(seconds)
+        self._begin = time.perf_counter()
+        self._cancelled = threading.Event()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the beginning."""
+        return time.perf_counter() - self._begin
+
+    @property
+    def left(self) -> float:
+        """Seconds until the deadline; 0 once it has passed or was cancelled."""
+        return 0.0 if self._cancelled.is_set() else max(0.0, self.seconds - self.elapsed)
+
+    @property
+    def limit(self) -> float | None:
+        """The seconds left as a limit of what is to come, which has to be positive; None for no limit."""
+        return None if math.isinf(self.left) else max(1e-9, self.left)
+
+    def has_passed(self) -> bool:
+        return self.left <= 0
+
+    def cancel(self) -> None:
+        """Ends the work now, from any thread."""
+        self._cancelled.set()
+
+    def check(self, doing: str) -> None:
+        """Raises an error that says what the time went to.
+
+        Raises:
+            LimitError: If the deadline has passed.
+        """
+        if self.has_passed():
+            raise LimitError(f"the time limit of {self.seconds:g} s was reached while {doing}")
+
+
+NO_DEADLINE = Deadline()
