@@ -146,6 +146,49 @@ def test_typed_lists() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("?x -t", [("?x", "t")]),
+        ("?x - t", [("?x", "t")]),
+        ("?x -t ?y -u ?z", [("?x", "t"), ("?y", "u"), ("?z", "object")]),
+        ("?x-y -t", [("?x-y", "t")]),
+        ("?x-t", [("?x-t", "object")]),
+        ("?x -t-u", [("?x", "t-u")]),
+        ("?x -(either t)", [("?x", "t")]),
+    ],
+)
+def test_a_minus_before_a_name_stands_for_itself(text: str, names: list[tuple[str, str]]) -> None:
+    (declared,) = domain("(:types t u t-u)", f"(:predicates (p {text}))").predicates
+    assert [(item.name, *item.type) for item in declared.parameters] == names
+
+
+@pytest.mark.parametrize(
+    ("text", "mistakes"),
+    [
+        ("(p ?x --t)", ["expected a type, found '-'", "expected a variable such as ?x, found 't'"]),
+        ("(p -?x)", ["expected a name before '-'", "expected a type, found '?x'"]),
+        ("(p ?x -3)", ["expected a variable such as ?x, found '-3'"]),
+        ("(p ?x - 3.5)", ["expected a type, found the number '3.5'"]),
+        ("(p ?x -)", ["expected a type after '-'"]),
+        ("(p ?x -t?y)", ["cannot read 't?y'; expected a name, a variable or a number"]),
+    ],
+)
+def test_a_minus_in_the_wrong_place(text: str, mistakes: list[str]) -> None:
+    assert messages(f"(define (domain d) (:types t) (:predicates {text}))") == mistakes
+
+
+@pytest.mark.parametrize("text", ["-3", "-3.0", "-6/2"])
+def test_negative_numbers(text: str) -> None:
+    assert effect(f"(increase (reward) {text})") == Change(True, "reward", Number(Fraction(-3)))
+    assert problem(f"(:init (= (g) {text}))").values == (FunctionValue(FunctionTerm("g"), Fraction(-3)),)
+
+
+def test_a_blank_after_a_minus_makes_two_words() -> None:
+    (message,) = messages("(define (domain d) (:action a :effect (increase (reward) - 3)))")
+    assert message == "'increase' takes a quantity and an amount, found 3 parts"
+
+
 def test_type_that_is_only_a_parent() -> None:
     found = domain("(:types car bus - vehicle)", "(:predicates (p ?v - vehicle))", "(:constants c - car)")
     assert found.types == (TypeDeclaration("car", "vehicle"), TypeDeclaration("bus", "vehicle"))

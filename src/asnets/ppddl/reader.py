@@ -73,8 +73,7 @@ class Reader:
         tokens = self.source.unreadable_tokens()
         for token in tokens[:_MAX_REPORTED]:
             text = self.tokens[token]
-            hint = "; is a blank missing after '-'?" if text.startswith("-") else ""
-            message = f"cannot read {_shorten(text)!r}; expected a name, a variable or a number{hint}"
+            message = f"cannot read {_shorten(text)!r}; expected a name, a variable or a number"
             self.diagnostics.append(self.source.diagnostic(message, token))
         if len(tokens) > _MAX_REPORTED:
             message = f"{len(tokens) - _MAX_REPORTED} more words that cannot be read from here on"

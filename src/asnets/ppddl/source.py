@@ -14,7 +14,8 @@ from functools import cached_property
 from asnets.errors import Diagnostic, DiagnosticKind
 
 _COMMENT = re.compile(r";[^\n\r]*")
-_TOKEN = re.compile(r"[()]|[^\s()]+")
+# A '-' before anything but a digit stands for itself, as in `(?x -t)`; within a name it is part of it.
+_TOKEN = re.compile(r"[()]|-(?!\.?\d)|[^\s()]+")
 _ILLEGAL = re.compile(r"[^\x20-\x7e\t\n\r\f\v]")
 _ILLEGAL_RUN = re.compile(r"[^\x20-\x7e\t\n\r\f\v]+")
 _LEGAL_TOKEN = re.compile(
