@@ -13,13 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from asnets.errors import ConfigError
+from asnets.deadline import NO_DEADLINE, Deadline
+from asnets.errors import ConfigError, Diagnostic
 from asnets.evaluation import Trace, trace
 from asnets.evaluation.evaluate import Evaluation, evaluate
 from asnets.evaluation.rollouts import EpisodeRecord
@@ -28,7 +30,7 @@ from asnets.models import find_model
 from asnets.network.model_file import Model, load_model, save_model
 from asnets.network.native_policy import NetworkPolicy
 from asnets.network.network import ASNet
-from asnets.ppddl import load_task
+from asnets.ppddl import load_task, log_warning
 from asnets.training.config import PRESETS
 from asnets.training.trainer import EpochRecord, Trainer
 from asnets.training.trainer import train as run_training
@@ -38,7 +40,14 @@ State = Sequence[str] | npt.NDArray[np.int32]
 
 
 def load(
-    domain: str | Path, problem: str | Path | None = None, *, costs: str = "unit", limits: Limits = DEFAULT_LIMITS
+    domain: str | Path,
+    problem: str | Path | None = None,
+    *,
+    costs: str = "unit",
+    limits: Limits = DEFAULT_LIMITS,
+    lenient: bool = False,
+    on_warning: Callable[[Diagnostic], None] = log_warning,
+    deadline: Deadline = NO_DEADLINE,
 ) -> GroundTask:
     """Reads and grounds a problem.
 
@@ -47,8 +56,12 @@ def load(
         problem: The problem file, or FILE:NAME if it holds several.
         costs: "unit", or "metric" for costs from the problem's :metric.
         limits: Size limits of grounding.
+        lenient: Whether to forgive what the competition's simulator forgives, with warnings.
+        on_warning: Called with each warning; without it they go to the logger `asnets.ppddl`.
+        deadline: When reading and grounding have to end.
     """
-    return ground(*load_task(domain, problem), costs=costs, limits=limits)
+    lifted = load_task(domain, problem, lenient=lenient, on_warning=on_warning, deadline=deadline)
+    return ground(*lifted, costs=costs, limits=limits, deadline=deadline)
 
 
 @dataclass(frozen=True)
@@ -171,6 +184,7 @@ def train(
     seed: int = 0,
     threads: int = 1,
     costs: str = "unit",
+    lenient: bool = False,
     on_epoch: Callable[[EpochRecord], None] = lambda record: None,
     **options: Any,
 ) -> Policy:
@@ -183,12 +197,14 @@ def train(
         seed: Of all random choices.
         threads: How many problems to explore at once. Results are the same.
         costs: "unit" or "metric".
+        lenient: As for `load`.
         on_epoch: Called after each epoch.
         **options: Other values for options of `NetworkConfig` and `TrainingConfig`, such as time_limit=60.
     """
     if preset not in PRESETS:
         raise ConfigError(f"unknown preset {preset!r}; expected one of {', '.join(PRESETS)}")
-    tasks = [load(domain, problem, costs=costs) for problem in problems]
+    once = cache(log_warning)  # The domain is read once for each problem.
+    tasks = [load(domain, problem, costs=costs, lenient=lenient, on_warning=once) for problem in problems]
     trainer = Trainer(tasks, PRESETS[preset].changed(**options), seed=seed, threads=threads)
     reason = run_training(trainer, on_epoch)
     return Policy(trainer.best_network(), trainer.result() | {"ended": reason})

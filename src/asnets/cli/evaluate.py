@@ -11,6 +11,7 @@ from rich.table import Table
 from asnets.cli.running import (
     CostsOption,
     JsonOption,
+    LenientOption,
     MaxActionsOption,
     MemoryLimitOption,
     ModelArgument,
@@ -43,6 +44,7 @@ def evaluate(
     memory_limit: MemoryLimitOption = "10GB",
     costs: CostsOption = "unit",
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
+    lenient: LenientOption = False,
     json: JsonOption = False,
 ) -> None:
     """Run a trained policy on problems and count goals.
@@ -57,7 +59,7 @@ def evaluate(
     policy = Policy.load(path)
     results: list[tuple[Evaluation, float]] = []
     for problem in problems:
-        loaded = load(domain, problem, costs, max_actions)
+        loaded = load(domain, problem, costs, max_actions, lenient)
         ground_seconds = sum(loaded.seconds.values())
         with progress_bar(loaded.task.problem, runs) as update:
             result = policy.evaluate(

@@ -11,6 +11,7 @@ from asnets.cli.running import (
     CostsOption,
     DomainArgument,
     JsonOption,
+    LenientOption,
     MaxActionsOption,
     OutputConsole,
     ProblemArgument,
@@ -28,10 +29,11 @@ def heuristics(
     problem: ProblemArgument = None,
     costs: CostsOption = "unit",
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
+    lenient: LenientOption = False,
     json: JsonOption = False,
 ) -> None:
     """Show each heuristic's value at the initial state, its time, and the landmarks of LM-cut."""
-    task = load(domain, problem, costs, max_actions).task
+    task = load(domain, problem, costs, max_actions, lenient).task
     rows: list[tuple[str, float, float]] = []
     for name in HEURISTICS:
         start = time.perf_counter()

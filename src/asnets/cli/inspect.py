@@ -14,6 +14,7 @@ from asnets.cli.running import (
     CostsOption,
     DomainArgument,
     JsonOption,
+    LenientOption,
     LoadedTask,
     MaxActionsOption,
     OutputConsole,
@@ -39,6 +40,7 @@ def inspect(
     problem: ProblemArgument = None,
     costs: CostsOption = "unit",
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
+    lenient: LenientOption = False,
     network: Annotated[
         bool,
         typer.Option("--network", help="Also draw the network of the problem into the file -o; text or JSON stay."),
@@ -71,7 +73,7 @@ def inspect(
     With --network -o FILE.svg, also draw its Action Schema Network: layers, modules, which modules share weights.
     """
     config = _network_config(network, output, layers, hidden, pooling, no_landmarks, skip)
-    loaded = load(domain, problem, costs, max_actions)
+    loaded = load(domain, problem, costs, max_actions, lenient)
     if config is not None and output is not None:
         write_atomically(output, network_picture(loaded.task, config))
     if json:

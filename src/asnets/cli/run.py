@@ -11,6 +11,7 @@ from asnets.cli.running import (
     CostsOption,
     DomainArgument,
     JsonOption,
+    LenientOption,
     MaxActionsOption,
     ModelArgument,
     ProblemArgument,
@@ -36,6 +37,7 @@ def run(
     seed: SeedOption = 0,
     costs: CostsOption = "unit",
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
+    lenient: LenientOption = False,
     json: JsonOption = False,
 ) -> None:
     """Run a trained policy once and show every step.
@@ -49,7 +51,7 @@ def run(
     # Also keeps a problem file that is given to -o by mistake from being overwritten.
     require(output is None or suffix in (".html", ".svg"), f"-o {output} must end in .html or .svg")
     path = find_model(model)
-    task = load(domain, problem, costs, max_actions).task
+    task = load(domain, problem, costs, max_actions, lenient).task
     from asnets.api import Policy
 
     policy = Policy.load(path)

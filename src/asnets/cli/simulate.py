@@ -12,6 +12,7 @@ from asnets.cli.running import (
     CostsOption,
     DomainArgument,
     JsonOption,
+    LenientOption,
     MaxActionsOption,
     OutputConsole,
     ProblemArgument,
@@ -46,6 +47,7 @@ def simulate(
     ] = None,
     costs: CostsOption = "unit",
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
+    lenient: LenientOption = False,
     show_trace: Annotated[bool, typer.Option("--trace", help="Also show the first run step by step.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -53,7 +55,7 @@ def simulate(
 
     The mean cost is over the runs that reached the goal.
     """
-    task = load(domain, problem, costs, max_actions).task
+    task = load(domain, problem, costs, max_actions, lenient).task
     chosen: EpisodePolicy = RandomPolicy(task) if policy == "random" else load_policy(Path(policy), task)
     with progress_bar("simulating", episodes) as update:
         result = run_episodes(

@@ -13,6 +13,7 @@ from asnets.cli.running import (
     CostsOption,
     DomainArgument,
     JsonOption,
+    LenientOption,
     MaxActionsOption,
     OutputConsole,
     ProblemArgument,
@@ -66,6 +67,7 @@ def solve(
     ] = None,
     costs: CostsOption = "unit",
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
+    lenient: LenientOption = False,
     json: JsonOption = False,
 ) -> None:
     """Search for an optimal policy, then run it.
@@ -77,7 +79,7 @@ def solve(
         policy_file is None or planner not in PLANNERS or PLANNERS[planner].optimal,
         f"the planner {planner!r} replans as it goes and has no policy to save",
     )
-    task = load(domain, problem, costs, max_actions).task
+    task = load(domain, problem, costs, max_actions, lenient).task
     solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth)
     with live_figures("searching") as show:
         solution = solver.solve(

@@ -11,6 +11,7 @@ import typer
 from asnets.cli.running import (
     CostsOption,
     JsonOption,
+    LenientOption,
     MaxActionsOption,
     ProblemsArgument,
     SeedOption,
@@ -89,6 +90,7 @@ def train(
     ] = None,
     costs: CostsOption = "unit",
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
+    lenient: LenientOption = False,
     json: JsonOption = False,
 ) -> None:
     """Train a network on small problems of a domain.
@@ -118,7 +120,7 @@ def train(
         max_epochs=max_epochs,
         time_limit=time_limit,
     )
-    tasks = [load(domain, problem, costs, max_actions).task for problem in problems]
+    tasks = [load(domain, problem, costs, max_actions, lenient).task for problem in problems]
 
     # Imported here, since it takes longer than finding mistakes in the options.
     from asnets.training.figures import TensorBoard

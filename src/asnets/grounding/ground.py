@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.grounding.atoms import AtomTable
 from asnets.grounding.conditions import ConditionPool
 from asnets.grounding.costs import CostModel
@@ -18,7 +19,14 @@ from asnets.grounding.universe import Codes, Universe
 from asnets.ppddl.model import Domain, Problem
 
 
-def ground(domain: Domain, problem: Problem, *, costs: str = "unit", limits: Limits = DEFAULT_LIMITS) -> GroundTask:
+def ground(
+    domain: Domain,
+    problem: Problem,
+    *,
+    costs: str = "unit",
+    limits: Limits = DEFAULT_LIMITS,
+    deadline: Deadline = NO_DEADLINE,
+) -> GroundTask:
     """Grounds a problem of a domain; both must have passed the checks of `asnets.ppddl`.
 
     The result has every ground action that relaxed reachability cannot rule out, and does not depend on the hash seed.
@@ -28,11 +36,13 @@ def ground(domain: Domain, problem: Problem, *, costs: str = "unit", limits: Lim
         problem: One of its problems.
         costs: "unit", or "metric" for costs from the metric of the problem.
         limits: Sizes at which to stop.
+        deadline: When to stop.
 
     Raises:
         LimitError: Naming the schema that grew too large.
         InputError: If costs are to come from the metric and do not make an SSP.
     """
+    deadline.check(f"grounding {problem.name!r}")
     universe = Universe(domain, problem)
     cost_model = CostModel(domain, problem, universe, limits, costs)
     reachable = explore(domain, problem, universe, limits)

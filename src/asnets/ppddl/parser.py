@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fractions import Fraction
 
+from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import Diagnostic
 from asnets.ppddl.dialect import (
     DOMAIN_SECTIONS,
@@ -43,13 +44,15 @@ from asnets.ppddl.reader import SECTIONS, Reader
 from asnets.ppddl.source import Source
 from asnets.ppddl.syntax import RESERVED, SkipError
 
+_FACTS_BETWEEN_CHECKS = 10_000
+
 
 @dataclass(frozen=True)
 class Document:
     """What one file holds.
 
     Attributes:
-        diagnostics: All mistakes of the syntax. A part with a mistake is left out of the model.
+        diagnostics: All mistakes of the syntax, and warnings. A part with a mistake is left out of the model.
         broken: For each domain or problem (by the position of its `(define`), the sections with mistakes; more names
             may be declared there than the model has.
         incomplete: Whether there may be more domains and problems, which could not be read.
@@ -63,32 +66,44 @@ class Document:
     incomplete: bool = False
 
 
-def parse_source(source: Source) -> Document:
-    """Reads all domains and problems of a source; never raises, mistakes are in `Document.diagnostics`."""
+def parse_source(source: Source, lenient: bool = False, deadline: Deadline = NO_DEADLINE) -> Document:
+    """Reads all domains and problems of a source; mistakes are in `Document.diagnostics`.
+
+    Args:
+        source: The text.
+        lenient: Whether words that stand outside of everything are left out with a warning.
+        deadline: When reading has to end.
+
+    Raises:
+        LimitError: If the deadline passes.
+    """
     # A large file makes millions of small objects without a cycle among them, which the collector would walk again and
     # again as they grow.
     collecting = gc.isenabled()
     gc.disable()
     try:
-        return _parse(source)
+        return _parse(source, lenient, deadline)
     finally:
         if collecting:
             gc.enable()
 
 
-def _parse(source: Source) -> Document:
-    reader = Reader(source)
+def _parse(source: Source, lenient: bool, deadline: Deadline) -> Document:
+    deadline.check(f"reading {source.path}")
+    reader = Reader(source, lenient)
     if not reader.walkable:
         return Document(source, diagnostics=tuple(reader.diagnostics), incomplete=True)
-    parser = _DefinitionParser(reader)
     definitions = reader.top_level()
+    parser = _DefinitionParser(reader, lenient and any(map(reader.is_list, definitions)), deadline)
     if not definitions:
         message = "expected (define (domain …) …) or (define (problem …) …); the file is empty"
         return Document(source, diagnostics=(source.diagnostic(message, 0),), incomplete=True)
     for position, node in enumerate(definitions):
-        # Of several words in a row, only the first is reported.
-        if reader.is_list(node) or position == 0 or reader.is_list(definitions[position - 1]):
+        if reader.is_list(node):
             parser.attempt(parser.definition, node)
+        else:
+            follows = position > 0 and not reader.is_list(definitions[position - 1])
+            parser.stray(f"expected '(define …', found {reader.show(node)!r}", node, follows)
     return Document(
         source,
         tuple(parser.domains),
@@ -102,15 +117,14 @@ def _parse(source: Source) -> Document:
 class _DefinitionParser(FormulaParser):
     """Parses `(define …)` forms and collects them."""
 
-    def __init__(self, reader: Reader) -> None:
-        super().__init__(reader)
+    def __init__(self, reader: Reader, lenient: bool, deadline: Deadline) -> None:
+        super().__init__(reader, lenient)
+        self._deadline = deadline
         self.domains: list[Domain] = []
         self.problems: list[Problem] = []
         self.broken_sections: dict[int, frozenset[str]] = {}
 
     def definition(self, node: int) -> None:
-        if not self.reader.is_list(node):
-            self.fail(f"expected '(define …', found {self.reader.show(node)!r}", node)
         parts = self.reader.children(node)
         if not parts or self.tokens[parts[0]] != "define":
             self.fail(f"expected '(define …', found {self.reader.show(node)!r}", parts[0] if parts else node)
@@ -136,13 +150,12 @@ class _DefinitionParser(FormulaParser):
         stray = False
         for section in nodes:
             if not self.reader.is_list(section):
-                # A word outside all lists; of several in a row only the first is reported.
-                if not stray:
-                    self.report(f"expected a section such as (:init …), found {self.reader.show(section)!r}", section)
+                self.stray(f"expected a section such as (:init …), found {self.reader.show(section)!r}", section, stray)
                 stray = True
                 broken |= {self.tokens[section]} & set(handlers)
                 continue
             stray = False
+            self._check_deadline()
             parts = self.reader.children(section)
             before = self.mistakes
             keyword = self.tokens[parts[0]] if parts else "()"
@@ -160,6 +173,9 @@ class _DefinitionParser(FormulaParser):
             if self.mistakes > before:
                 broken.add(keyword)
         self.broken_sections[node] = frozenset(broken)
+
+    def _check_deadline(self) -> None:
+        self._deadline.check(f"reading {self.reader.source.path}")
 
     def _unknown_section(self, section: int, parts: list[int], known: list[str]) -> set[str]:
         """Reports a section that is none; returns the sections that may have been meant."""
@@ -386,7 +402,9 @@ class _DefinitionParser(FormulaParser):
         # There may be millions of facts: one that consists of plain names only needs no further look.
         source = self.reader.source
         plain = {token for token in source.vocabulary - RESERVED - source.bad if token[0].isalpha()}
-        for node in nodes:
+        for count, node in enumerate(nodes):
+            if count % _FACTS_BETWEEN_CHECKS == 0:
+                self._check_deadline()
             key = tuple(self.tokens[node + 1 : self.reader.end(node)])
             if not key or not plain.issuperset(key):
                 atom = self.attempt(lambda node: self._special_fact(node, negated, values), node)

@@ -52,20 +52,31 @@ class Syntax:
     """Base of the parsers: a reader and the mistakes found so far.
 
     Attributes:
+        lenient: Whether words that do not belong where they stand are left out with a warning.
         mistakes: How many mistakes were met, those included that the reader has reported already.
     """
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, lenient: bool = False) -> None:
         self.reader = reader
         self.tokens = reader.tokens
+        self.lenient = lenient
         self.mistakes = 0
         self._report = Report(reader.source)
+        self._warnings = Report(reader.source, "warning")
 
     # --- reporting
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        return self._report.diagnostics
+        return [*self._report.diagnostics, *self._warnings.diagnostics]
+
+    def stray(self, message: str, node: int, follows: bool) -> None:
+        """Reports a word outside all lists; of several in a row only the first."""
+        if self.lenient and not self.reader.is_bad(node) and not self.tokens[node].startswith(":"):
+            if not follows:
+                self._warnings.add(f"{message}; the word is ignored", node, "parse")
+        elif not follows or self.lenient:
+            self.report(message, node)
 
     def report(self, message: str, node: int, kind: DiagnosticKind = "parse") -> None:
         self.mistakes += 1
