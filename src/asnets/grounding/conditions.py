@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from asnets.grounding.atoms import AtomTable
+from asnets.grounding.functions import Comparisons
 from asnets.grounding.limits import Limits
 from asnets.grounding.rows import Index, conjuncts, expand, free_variables, group, join, project, take_lists
 from asnets.grounding.task import FALSE_CONDITION, TRUE_CONDITION, Ints, Lists
-from asnets.grounding.universe import Scope, Universe, distinct
-from asnets.ppddl.model import And, Atom, Condition, Equals, Exists, Forall, Imply, Not, Or
+from asnets.grounding.universe import Scope, Universe, contains, distinct
+from asnets.ppddl.model import And, Atom, Comparison, Condition, Equals, Exists, Forall, Imply, Not, Or
 
 TRUE = -1
 FALSE = -2
@@ -25,9 +26,10 @@ Nodes = npt.NDArray[np.int64]
 class ConditionPool:
     """Builds ground conditions and turns them into the arrays of a task."""
 
-    def __init__(self, universe: Universe, atoms: AtomTable, limits: Limits) -> None:
+    def __init__(self, universe: Universe, atoms: AtomTable, comparisons: Comparisons, limits: Limits) -> None:
         self._universe = universe
         self._atoms = atoms
+        self._comparisons = comparisons
         self._limits = limits
         self._first = 2 * atoms.num_propositions  # Number of the first composite node.
         self._conjunction = np.zeros(0, np.bool_)
@@ -51,6 +53,11 @@ class ConditionPool:
             case Equals(left, right):
                 equal = self._universe.column(left, rows, scope) == self._universe.column(right, rows, scope)
                 return np.where(equal == positive, TRUE, FALSE).astype(np.int64)
+            case Comparison():
+                variables, tuples = self._comparisons.tuples(condition, positive, what)
+                holding = distinct(self._universe.number(tuples))
+                codes = self._universe.number(self._universe.arguments(variables, rows, scope))
+                return np.where(contains(holding, codes), TRUE, FALSE).astype(np.int64)
             case Not(body):
                 return self.evaluate(body, rows, scope, what, not positive)
             case And(parts) | Or(parts):
@@ -90,7 +97,7 @@ class ConditionPool:
                 return self._is_constant(body)
             case Atom(predicate):
                 return self._atoms.is_static(predicate)
-            case Equals():
+            case Equals() | Comparison():
                 return True
             case _:
                 return False

@@ -9,8 +9,9 @@ from asnets.grounding.atoms import AtomTable
 from asnets.grounding.conditions import ConditionPool
 from asnets.grounding.costs import CostModel
 from asnets.grounding.effects import EffectCompiler
+from asnets.grounding.functions import Comparisons, FunctionValues
 from asnets.grounding.goals import GOAL_NAME, goal_atoms
-from asnets.grounding.limits import DEFAULT_LIMITS, Limits
+from asnets.grounding.limits import DEFAULT_LIMITS, Limits, schema_name
 from asnets.grounding.reachability import explore
 from asnets.grounding.rows import Index, group
 from asnets.grounding.slots import instances, lifted_slots
@@ -44,8 +45,10 @@ def ground(
     """
     deadline.check(f"grounding {problem.name!r}")
     universe = Universe(domain, problem)
-    cost_model = CostModel(domain, problem, universe, limits, costs)
-    reachable = explore(domain, problem, universe, limits)
+    functions = FunctionValues(universe, problem)
+    comparisons = Comparisons(universe, functions, limits, deadline)
+    cost_model = CostModel(domain, problem, universe, functions, limits, costs)
+    reachable = explore(domain, problem, universe, comparisons, limits, deadline)
 
     # Slots first: they tell which atoms are needed beside the propositions.
     slots = {action.name: lifted_slots(action) for action in domain.actions}
@@ -55,13 +58,13 @@ def ground(
     for action in domain.actions:
         rows = reachable.bindings[action.name]
         scope = {parameter.name: column for column, parameter in enumerate(action.parameters)}
-        what = _what(action.name)
+        what = schema_name(action.name)
         found[action.name] = []
         for lifted in slots[action.name]:
             found[action.name].append(instances(lifted, rows, scope, universe, limits, what))
             mentioned.setdefault(lifted.atom.predicate, []).append(found[action.name][-1][2])
     atoms = AtomTable(universe, reachable, mentioned)
-    pool = ConditionPool(universe, atoms, limits)
+    pool = ConditionPool(universe, atoms, comparisons, limits)
     effects = EffectCompiler(universe, pool, limits)
 
     schemas, preconditions, blocks, action_costs = [], [], [], []
@@ -69,7 +72,7 @@ def ground(
     for action in domain.actions:
         rows = reachable.bindings[action.name]
         scope = {parameter.name: column for column, parameter in enumerate(action.parameters)}
-        what = _what(action.name)
+        what = schema_name(action.name)
         preconditions.append(pool.evaluate(action.precondition, rows, scope, what))
         blocks.append(effects.add(action.effect, rows, scope, what))
         action_costs.append(cost_model.costs(action, rows, scope))
@@ -130,7 +133,3 @@ def ground(
         action_block=roots,
         goal=int(conditions[-1]),
     )
-
-
-def _what(schema: str) -> str:
-    return f"the action schema {schema!r}"

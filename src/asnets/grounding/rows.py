@@ -12,13 +12,18 @@ from asnets.grounding.task import Ints, Lists
 from asnets.grounding.universe import Scope, Universe
 from asnets.ppddl.model import (
     And,
+    Arithmetic,
     Atom,
+    Comparison,
     Condition,
     Equals,
     Exists,
+    Expression,
     Forall,
+    FunctionTerm,
     Imply,
     Not,
+    Number,
     Or,
     TypedName,
     is_variable,
@@ -98,6 +103,8 @@ def free_variables(condition: Condition) -> frozenset[str]:
             return frozenset(term for term in terms if term.startswith("?"))
         case Equals(left, right):
             return frozenset(term for term in (left, right) if term.startswith("?"))
+        case Comparison(_, left, right):
+            return _variables(left) | _variables(right)
         case Not(body):
             return free_variables(body)
         case And(parts) | Or(parts):
@@ -106,6 +113,16 @@ def free_variables(condition: Condition) -> frozenset[str]:
             return free_variables(premise) | free_variables(conclusion)
         case Forall(variables, body) | Exists(variables, body):
             return free_variables(body) - {variable.name for variable in variables}
+
+
+def _variables(expression: Expression) -> frozenset[str]:
+    match expression:
+        case Number():
+            return frozenset()
+        case FunctionTerm(_, terms):
+            return frozenset(filter(is_variable, terms))
+        case Arithmetic(_, operands):
+            return frozenset[str]().union(*map(_variables, operands))
 
 
 def conjuncts(condition: Condition, positive: bool) -> Iterator[tuple[Condition, bool]]:

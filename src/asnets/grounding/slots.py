@@ -21,6 +21,7 @@ from asnets.ppddl.model import (
     AndEffect,
     Atom,
     Change,
+    Comparison,
     Condition,
     Effect,
     Equals,
@@ -107,7 +108,7 @@ def atoms_of_condition(condition: Condition, bound: Bound) -> Iterator[tuple[Ato
             yield from atoms_of_condition(conclusion, bound)
         case Forall(variables, body) | Exists(variables, body):
             yield from atoms_of_condition(body, _extended(bound, variables))
-        case Equals():
+        case Equals() | Comparison():
             pass
 
 

@@ -22,6 +22,7 @@ from asnets.ppddl.model import (
     Arithmetic,
     Atom,
     Change,
+    Comparison,
     Condition,
     Domain,
     Effect,
@@ -242,6 +243,9 @@ class _Checks:
             case Equals(left, right, at):
                 self._term(left, at + 2, scope)
                 self._term(right, at + 3, scope)
+            case Comparison(_, left, right):
+                self._compared(left, scope)
+                self._compared(right, scope)
             case Not(body):
                 self._condition(body, scope)
             case And(parts) | Or(parts):
@@ -328,6 +332,20 @@ class _Checks:
                     self._amount(operand, scope, quantity)
             case FunctionTerm(name, _, at) if name in QUANTITIES:
                 self.report(f"the amount of {quantity!r} may not depend on {name!r}", at)
+            case FunctionTerm():
+                self._function(expression, scope)
+
+    def _compared(self, expression: Expression, scope: Mapping[str, Type]) -> None:
+        match expression:
+            case Arithmetic(_, operands):
+                for operand in operands:
+                    self._compared(operand, scope)
+            case FunctionTerm(name, _, at) if name in _METRIC_QUANTITIES:
+                self.report(
+                    f"a condition on {name!r}, which changes, cannot be represented in a propositional SSP",
+                    at,
+                    "unsupported",
+                )
             case FunctionTerm():
                 self._function(expression, scope)
 

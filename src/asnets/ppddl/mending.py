@@ -30,6 +30,7 @@ from asnets.ppddl.model import (
     Arithmetic,
     Atom,
     Change,
+    Comparison,
     Condition,
     Domain,
     Effect,
@@ -237,6 +238,8 @@ class _Mender:
             case Equals(left, right, at):
                 first, second = self._arguments((left, right), scope, at, None)
                 return Equals(first, second, at)
+            case Comparison(operator, left, right, at):
+                return Comparison(operator, self._expression(left, scope), self._expression(right, scope), at)
             case Not(body, at):
                 return Not(self._condition(body, scope), at)
             case And(parts, at):

@@ -9,7 +9,7 @@ files use: sections in any order, parts left out, nullary atoms and `reward` wit
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fractions import Fraction
@@ -45,6 +45,7 @@ from asnets.ppddl.source import Source
 from asnets.ppddl.syntax import RESERVED, SkipError
 
 _FACTS_BETWEEN_CHECKS = 10_000
+_UNCERTAIN = "a probabilistic initial state (other than outcomes of probability 1)"
 
 
 @dataclass(frozen=True)
@@ -360,7 +361,7 @@ class _DefinitionParser(FormulaParser):
                     self.condition(self._single(section, parts, "one condition"))
                 ),
                 ":goal-reward": lambda section, parts: goal_reward.append(
-                    self.number(self._single(section, parts, "one number"))
+                    self.constant(self._single(section, parts, "one number"))
                 ),
                 ":metric": lambda section, parts: metric.append(self._metric(section, parts)),
             },
@@ -402,7 +403,7 @@ class _DefinitionParser(FormulaParser):
         # There may be millions of facts: one that consists of plain names only needs no further look.
         source = self.reader.source
         plain = {token for token in source.vocabulary - RESERVED - source.bad if token[0].isalpha()}
-        for count, node in enumerate(nodes):
+        for count, node in enumerate(self._certain(nodes)):
             if count % _FACTS_BETWEEN_CHECKS == 0:
                 self._check_deadline()
             key = tuple(self.tokens[node + 1 : self.reader.end(node)])
@@ -419,6 +420,33 @@ class _DefinitionParser(FormulaParser):
                 shown = self.reader.show(atom.at)
                 self.report(f"the initial state says both {shown!r} and its negation", atom.at, "semantic")
 
+    def _certain(self, nodes: Iterable[int]) -> Iterator[int]:
+        """The facts; of `(probabilistic 1 …)`, what holds for certain."""
+        for node in nodes:
+            if self.tokens[node] == "(" and self.tokens[node + 1] == "probabilistic":
+                yield from self._certain(self._certain_outcomes(node))
+            else:
+                yield node
+
+    def _certain_outcomes(self, node: int) -> list[int]:
+        """The parts of the outcomes of probability 1; all others must have probability 0."""
+        parts = self.reader.children(node)[1:]
+        certain: list[int] = []
+        for probability, outcome in zip(parts[::2], parts[1::2], strict=False):
+            value = self.attempt(self.constant, probability)
+            if value is None:
+                return []
+            if value == 1 and not certain:
+                is_and = self.reader.is_list(outcome) and self.tokens[outcome + 1] == "and"
+                certain = self.reader.children(outcome)[1:] if is_and else [outcome]
+            elif value != 0:
+                break
+        else:
+            if parts and len(parts) % 2 == 0:
+                return certain
+        self.attempt(lambda node: self.unsupported(_UNCERTAIN, node), node)
+        return []
+
     def _special_fact(self, node: int, negated: list[Atom], values: list[FunctionValue]) -> Atom | None:
         """What is not a list of names: a fact in an unusual form, which is returned, or something else."""
         parts = self.reader.children(node) if self.reader.is_list(node) else []
@@ -430,7 +458,7 @@ class _DefinitionParser(FormulaParser):
         if head == "=":
             if len(parts) != 3 or self.is_number(parts[1]):
                 self.fail("expected (= (function object …) number) in :init", node)
-            function, value = self.attempt(self.function_term, parts[1]), self.attempt(self.number, parts[2])
+            function, value = self.attempt(self.function_term, parts[1]), self.attempt(self.constant, parts[2])
             if function is not None and value is not None:
                 values.append(FunctionValue(function, value, node))
             return None

@@ -9,7 +9,7 @@ from typing import NoReturn, TypeVar
 
 from asnets.errors import Diagnostic, DiagnosticKind
 from asnets.ppddl.model import OBJECT, Arithmetic, Expression, FunctionTerm, Number, Type, TypedName
-from asnets.ppddl.numbers import MAX_DIGITS, is_too_long
+from asnets.ppddl.numbers import MAX_DIGITS, calculate, is_too_long
 from asnets.ppddl.reader import Reader
 from asnets.ppddl.source import Report
 
@@ -160,6 +160,30 @@ class Syntax:
 
     def is_number(self, node: int) -> bool:
         return _NUMBER.fullmatch(self.tokens[node]) is not None
+
+    def is_arithmetic(self, node: int) -> bool:
+        """Whether a list is a calculation such as (/ 1 2)."""
+        return self.reader.is_list(node) and self.tokens[node + 1] in _OPERANDS
+
+    def constant(self, node: int, what: str = "a number") -> Fraction:
+        """A number, or a calculation with numbers alone."""
+        if not self.is_arithmetic(node):
+            return self.number(node, what)
+        return self._calculated(self.expression(node), what)
+
+    def _calculated(self, expression: Expression, what: str) -> Fraction:
+        if isinstance(expression, Number):
+            return expression.value
+        at = expression.at
+        if isinstance(expression, FunctionTerm):
+            self.fail(f"expected {what}, found {self.reader.show(at)!r}, which is not constant", at)
+        values = [self._calculated(operand, what) for operand in expression.operands]
+        if expression.operator == "/" and values[1] == 0:
+            self.fail("division by zero", at, "semantic")
+        result = calculate(expression.operator, values)
+        if is_too_long(result):
+            self.fail(f"a number of more than {MAX_DIGITS} digits is not supported", at, "unsupported")
+        return result
 
     # --- typed lists
 
