@@ -104,7 +104,7 @@ class ConditionPool:
 
     def _quantify(self, condition: Forall | Exists, rows: Ints, scope: Scope, what: str, positive: bool) -> Nodes:
         columns = sorted(scope[name] for name in free_variables(condition))
-        distinct_rows, representative = project(rows, columns)
+        distinct_rows, representative = project(rows, columns, len(self._universe.objects))
         conjunction = isinstance(condition, Forall) == positive
         longer, inner, owner = self._bind(condition, conjunction, positive, distinct_rows, scope, what)
         nodes = self.evaluate(condition.body, longer, inner, what, positive)

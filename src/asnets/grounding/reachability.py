@@ -21,7 +21,7 @@ from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.grounding.functions import Comparisons
 from asnets.grounding.limits import Limits, limit_error, schema_name
-from asnets.grounding.rows import conjuncts
+from asnets.grounding.rows import conjuncts, necessary
 from asnets.grounding.task import Ints
 from asnets.grounding.universe import Codes, Scope, Universe, distinct
 from asnets.ppddl.model import (
@@ -143,7 +143,9 @@ class _Program:
         for action in self._domain.actions:
             self._add_schema(action)
         limits = self._limits
-        rule, grown = self._engine.run(min(limits.max_join_steps, _MAX_LIMIT), min(limits.max_waiting, _MAX_LIMIT))
+        rule, grown = self._engine.run(
+            min(limits.max_join_steps, _MAX_LIMIT), min(limits.max_waiting, _MAX_LIMIT), self._check_deadline
+        )
         if rule >= 0:
             what = schema_name(self._schema_of_rule[rule])
             if grown == -1:
@@ -170,6 +172,10 @@ class _Program:
         }
         initial = {name: distinct(universe.number(array)) for name, array in self._facts.items()}
         return Reachable(bindings, initial, codes["possible"], codes["deletable"])
+
+    def _check_deadline(self, rule: int) -> None:
+        schema = schema_name(self._schema_of_rule[rule])
+        self._deadline.check(f"grounding {self._problem.name!r}: instantiating {schema}")
 
     def _tuples(self, relation: int, arity: int) -> Ints:
         return self._engine.tuples(relation).reshape(self._engine.size(relation), arity)
@@ -227,6 +233,10 @@ class _Program:
             return self._engine.add_atom(self._true[atom.predicate], terms)
         return self._engine.add_negated_atom(self._true[atom.predicate], self._false[atom.predicate], terms)
 
+    def guard(self, atom: Atom, scope: Scope) -> tuple[int, int, list[int]]:
+        """The relations of what is true and of what can become false, and the terms of an atom."""
+        return self._true[atom.predicate], self._false[atom.predicate], self._terms(atom.terms, scope)
+
     def comparison(self, condition: Comparison, positive: bool, scope: Scope, what: str) -> tuple[int, list[int]]:
         """The relation of the values for which a comparison holds, and its terms."""
         variables, tuples = self._comparisons.tuples(condition, positive, what)
@@ -275,7 +285,27 @@ class _FormulaBuilder:
                 inner = scope | {variable.name: slot for variable, slot in zip(variables, slots, strict=True)}
                 types = [self._program.type(variable.type) for variable in variables]
                 universal = isinstance(condition, Forall) == positive
-                return engine.add_quantifier(universal, slots, types, self.formula(body, positive, inner))
+                guards, constraints = self._guards(body, positive != universal, inner)
+                below = self.formula(body, positive, inner)
+                return engine.add_quantifier(universal, slots, types, below, guards, constraints)
+
+    def _guards(
+        self, body: Condition, positive: bool, scope: Scope
+    ) -> tuple[list[tuple[int, int, list[int]]], list[int]]:
+        """What every binding of a quantifier satisfies that makes a difference: atoms and equalities."""
+        guards: list[tuple[int, int, list[int]]] = []
+        constraints: list[int] = []
+        for part, sign in necessary(body, positive):
+            if isinstance(part, Equals):
+                constraints.append(self._program.equality(part, sign, scope))
+            elif len(guards) >= _MAX_JOINED:
+                continue
+            elif isinstance(part, Comparison):
+                relation, terms = self._program.comparison(part, sign, scope, self._what)
+                guards.append((relation, relation, terms))
+            elif isinstance(part, Atom) and sign:
+                guards.append(self._program.guard(part, scope))
+        return guards, constraints
 
 
 def _split(effect: Effect, rule: _Rule) -> Iterator[_Rule]:

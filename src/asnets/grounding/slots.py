@@ -78,7 +78,7 @@ def instances(
         return each.astype(np.int32), each.astype(np.int64), universe.atom_codes(lifted.atom, rows, scope)
     terms = [term for term in dict.fromkeys(lifted.atom.terms) if is_variable(term)]
     columns = sorted(scope[term] for term in terms if term not in lifted.bound)
-    distinct, representative = project(rows, columns)
+    distinct, representative = project(rows, columns, len(universe.objects))
     variables = [TypedName(term, lifted.bound[term]) for term in terms if term in lifted.bound]
     longer, inner, owner = expand(distinct, scope, variables, universe, limits, what)
     return representative.astype(np.int32), owner, universe.atom_codes(lifted.atom, longer, inner)
