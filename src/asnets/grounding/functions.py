@@ -17,7 +17,7 @@ from asnets.grounding.limits import Limits
 from asnets.grounding.rows import join
 from asnets.grounding.task import Ints
 from asnets.grounding.universe import Scope, Universe
-from asnets.ppddl.model import Arithmetic, Atom, Comparison, Expression, FunctionTerm, Number, Problem
+from asnets.ppddl.model import Arithmetic, Comparison, Expression, FunctionTerm, Number, Problem
 from asnets.ppddl.numbers import calculate
 
 _OPERATORS: dict[str, Callable[[Fraction, Fraction], bool]] = {
@@ -103,8 +103,7 @@ class Comparisons:
         # Every variable stands in a function, which needs a value.
         for term in (*function_terms(comparison.left), *function_terms(comparison.right)):
             tuples = self._functions.arguments(term.name, len(term.terms))
-            atom = Atom(term.name, term.terms)
-            rows, scope, _ = join(rows, scope, atom, tuples, self._universe, self._limits, what)
+            rows, scope, _ = join(rows, scope, term.terms, tuples, self._universe, self._limits, what)
         compare = _OPERATORS[comparison.operator]
         truth = np.full(len(rows), -1, np.int8)
         for index, row in enumerate(rows):

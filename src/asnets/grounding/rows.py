@@ -90,21 +90,21 @@ def expand(
 
 
 def join(
-    rows: Ints, scope: Scope, atom: Atom, tuples: Ints, universe: Universe, limits: Limits, what: str
+    rows: Ints, scope: Scope, terms: Sequence[str], tuples: Ints, universe: Universe, limits: Limits, what: str
 ) -> tuple[Ints, Scope, Index]:
-    """All ways to bind the variables of an atom that are not in scope such that the atom is one of the tuples.
+    """All ways to bind the variables among terms that are not in scope such that the terms are one of the tuples.
 
     Returns:
         As `expand`.
     """
-    fixed = [column for column, term in enumerate(atom.terms) if term in scope or not is_variable(term)]
-    new = {term: column for column, term in enumerate(atom.terms) if column not in fixed}
-    repeated = [(column, new[term]) for column, term in enumerate(atom.terms) if new.get(term, column) != column]
+    fixed = [column for column, term in enumerate(terms) if term in scope or not is_variable(term)]
+    new = {term: column for column, term in enumerate(terms) if column not in fixed}
+    repeated = [(column, new[term]) for column, term in enumerate(terms) if new.get(term, column) != column]
     for column, other in repeated:
         tuples = tuples[tuples[:, column] == tuples[:, other]]
     keys = universe.number(tuples[:, fixed])
     order = np.argsort(keys, kind="stable")
-    wanted = universe.number(universe.arguments([atom.terms[column] for column in fixed], rows, scope))
+    wanted = universe.number(universe.arguments([terms[column] for column in fixed], rows, scope))
     first = np.searchsorted(keys[order], wanted, side="left")
     counts = np.searchsorted(keys[order], wanted, side="right") - first
     limits.check_entries(int(counts.sum()) * max(1, rows.shape[1] + len(new)), what)
