@@ -63,7 +63,7 @@ class SearchLimits:
         expansions: Expanded states of the call.
         trials: Trials (lrtdp, ssipp) or passes (ilao) of the call.
         cpu_seconds: CPU time of the call, which on a shared machine says more than wall time.
-        deadline: By when it has to end; once it has passed, the status is "time", and "interrupted" if it was cancelled.
+        deadline: By when it has to end. Once it has passed, the status is "time"; if it was cancelled, "interrupted".
     """
 
     seconds: float | None = None
@@ -121,8 +121,8 @@ class Solver:
     """A planner at work on a task. It keeps its table: solving for another state goes on from what is known.
 
     States are numbers of the solver's own, from `initial` or `state`. While one thread searches, others may read values
-    (`value`, `is_solved`, `is_dead_end`, `propositions`, `solution`), as may the progress function; whoever else wants to
-    search, add states or walk a policy waits, or gets a RuntimeError in the progress function.
+    (`value`, `is_solved`, `is_dead_end`, `propositions`, `solution`), as may the progress function. Whoever else wants
+    to search, add states or walk a policy waits; the progress function gets a RuntimeError.
     """
 
     def __init__(
@@ -223,7 +223,7 @@ class Solver:
         detect_dead_ends: bool = True,
         deadline: Deadline = NO_DEADLINE,
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int8]]:
-        """Steps, cost and ending of episodes under the greedy policy, as `asnets.evaluation.rollouts.ENDINGS` numbers them.
+        """Steps, cost and ending (as in `asnets.evaluation.rollouts.ENDINGS`) of episodes under the greedy policy.
 
         Episodes are numbered from `first`; with the seed, the number names the random stream. Giving up counts as a
         dead end; what has not ended by the deadline is marked as stopped.
@@ -342,8 +342,8 @@ class Solver:
         except _native.TooManySuccessors as error:
             name = self.task.action_name(error.args[1])
             raise LimitError(
-                f"the action {name} of {self.task.problem} has too many successors to be enumerated: planners look at all "
-                "of them, up to a million for each action; simulating and running a policy does not"
+                f"the action {name} of {self.task.problem} has too many successors to be enumerated: planners look at "
+                "all of them, up to a million for each action; simulating and running a policy does not"
             ) from None
 
 
