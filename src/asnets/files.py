@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import safetensors.numpy
 
-from asnets.errors import FileError
+from asnets.errors import ConfigError, FileError
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -51,6 +52,28 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         if isinstance(error, OSError):
             raise FileError(f"{path}: cannot write the file: {error.strerror or error}") from None
         raise
+
+
+def refuse_overwriting(output: Path, inputs: Iterable[str | Path | None]) -> None:
+    """Keeps a command from writing its result over something that it reads.
+
+    Args:
+        output: Where the result is to go.
+        inputs: What is read: files, or FILE:NAME for a part of one; None is passed over.
+
+    Raises:
+        ConfigError: If the output is the file of an input, under whatever name.
+    """
+    for given in inputs:
+        if given is None:
+            continue
+        for path in (str(given), str(given).rpartition(":")[0]):
+            try:
+                same = os.path.samefile(output, path)
+            except (OSError, ValueError):  # One of them is not there, or cannot be the name of a file.
+                continue
+            if same:
+                raise ConfigError(f"{output} is also read ({given}); give the output another name")
 
 
 def join_tensors(tensors: Arrays, metadata: dict[str, str]) -> bytes:
