@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import tempfile
 from collections.abc import Iterable
@@ -14,6 +15,8 @@ import numpy.typing as npt
 import safetensors.numpy
 
 from asnets.errors import ConfigError, FileError
+
+_LOGGER = logging.getLogger(__name__)
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -36,12 +39,13 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     Raises:
         FileError: If it cannot be written; nothing is left behind.
     """
+    data = content.encode() if isinstance(content, str) else content
     temporary: str | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(handle, "wb") as stream:
-            stream.write(content.encode() if isinstance(content, str) else content)
+            stream.write(data)
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)  # mkstemp makes files private; these are for sharing.
@@ -52,6 +56,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         if isinstance(error, OSError):
             raise FileError(f"{path}: cannot write the file: {error.strerror or error}") from None
         raise
+    _LOGGER.debug("%s: %d bytes written", path, len(data))
 
 
 def refuse_overwriting(output: Path, inputs: Iterable[str | Path | None]) -> None:

@@ -359,7 +359,8 @@ def test_inspect_draws_the_network(folder: Path) -> None:
     assert "Action Schema Network for only of the domain ferry" in text
     assert "(sail a b)" in text
     network = PRESETS["default"].network
-    assert f"hidden size {network.hidden}, pooling by {network.pooling}, skip connections" in text
+    skip = "with" if network.skip else "without"
+    assert f"hidden size {network.hidden}, pooling by {network.pooling}, {skip} skip" in text
     # The same again, in place of the old one.
     assert invoke("inspect", folder / "all.pddl", "--network", "-o", folder / "pictures" / "net.svg").exit_code == 0
     assert (folder / "pictures" / "net.svg").read_bytes() == picture

@@ -12,7 +12,7 @@ import logging
 import shlex
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, ParamSpec, TypeVar
@@ -86,14 +86,15 @@ def _handlers(quiet: bool, verbose: bool, log: Path | None) -> Iterator[None]:
         LOGGER.debug("done")
     except BaseException as error:
         # Standard error is told by `reporting`.
-        for handler in handlers[1:]:
+        for handler in set(handlers[1:]) & set(LOGGER.handlers):
             handler.handle(_record_of(error))
         raise
     finally:
         LOGGER.setLevel(level)
         for handler in handlers:
             LOGGER.removeHandler(handler)
-            handler.close()
+            with suppress(OSError):
+                handler.close()
 
 
 def _record_of(error: BaseException) -> logging.LogRecord:
@@ -127,7 +128,8 @@ class _FileHandler(logging.FileHandler):
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         LOGGER.removeHandler(self)
-        reason = sys.exc_info()[1]
+        error = sys.exc_info()[1]
+        reason = error.strerror if isinstance(error, OSError) else error
         LOGGER.warning("%s: cannot write the log, which ends here: %s", self.baseFilename, reason)
 
 

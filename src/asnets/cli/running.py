@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import logging
 import os
 import re
 import signal
@@ -21,7 +22,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from asnets.cli.logs import LOGGER, PROGRESS
+from asnets.cli.logs import PROGRESS
 from asnets.cli.process import ExitCode, complain, interruption, output_failure
 from asnets.deadline import Deadline
 from asnets.errors import AsnetsError, ConfigError, InputError, LimitError
@@ -29,6 +30,7 @@ from asnets.grounding import GroundTask, Limits, ground
 from asnets.ppddl import Domain, Problem, load_task
 
 LOG_INTERVAL = 10.0
+_LOGGER = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -140,7 +142,7 @@ def load(domain: str, problem: str | None, costs: str, max_actions: int) -> Load
     _ = task.native
     ready = time.perf_counter()
     seconds = {"parse": parsed - start, "ground": grounded - parsed, "native": ready - grounded}
-    LOGGER.debug(
+    _LOGGER.debug(
         "%s: %d propositions, %d actions, %.2f s", task.problem, task.num_propositions, task.num_actions, ready - start
     )
     return LoadedTask(*lifted, task, seconds)

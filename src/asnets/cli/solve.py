@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from asnets.cli.logs import LOGGER
 from asnets.cli.running import (
     CostsOption,
     DomainArgument,
@@ -27,6 +27,7 @@ from asnets.evaluation import Simulation, execute
 from asnets.grounding import DEFAULT_LIMITS, GroundTask
 from asnets.planning import HEURISTICS, PLANNERS, SearchLimits, Solution, Solver, extract_policy, save_policy
 
+_LOGGER = logging.getLogger(__name__)
 _PLANNER_HELP = "One of: " + "; ".join(f"{info.name} ({info.description})" for info in PLANNERS.values()) + "."
 _HEURISTIC_HELP = (
     "One of: "
@@ -91,7 +92,7 @@ def solve(
         if solution.status == "converged":
             save_policy(policy_file, extract_policy(solver))
         else:
-            LOGGER.warning("%s is not written: the search has not converged", policy_file)
+            _LOGGER.warning("%s is not written: the search has not converged", policy_file)
     evaluation = execute(solver, runs=runs, max_steps=max_steps, seed=seed) if solution.status == "converged" else None
     if json:
         print_json(_as_json(task, solver, solution, evaluation, seed))
