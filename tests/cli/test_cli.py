@@ -525,10 +525,8 @@ def test_folder_in_place_of_a_file(tmp_path: Path, force: bool) -> None:
     (tmp_path / "gripper-n2.pddl").mkdir()
     result = invoke("generate", "gripper", "--size", "2", "-o", tmp_path, *(["--force"] if force else []))
     assert result.exit_code == 3
-    assert (
-        result.stderr
-        == f"error: {tmp_path}/gripper-n2.pddl: {'cannot write the file: ' if force else ''}Is a directory\n"
-    )
+    reason = f"cannot {'write' if force else 'read'} the file: Is a directory"
+    assert result.stderr == f"error: {tmp_path}/gripper-n2.pddl: {reason}\n"
     # What is there is whole: with --force the domain, which came first.
     expected = {"domain.pddl": domain_text("gripper").encode()} if force else {}
     assert listing(tmp_path) == expected | {"gripper-n2.pddl": b"a folder"}

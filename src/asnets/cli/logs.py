@@ -21,7 +21,7 @@ import typer
 
 from asnets.cli.process import interruption
 from asnets.errors import AsnetsError, ConfigError
-from asnets.files import refuse_overwriting
+from asnets.files import make_folder, refuse_overwriting
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -135,7 +135,7 @@ class _FileHandler(logging.FileHandler):
 
 def _file_handler(path: Path) -> logging.Handler:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         handler = _FileHandler(path, encoding="utf-8", errors="backslashreplace")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error

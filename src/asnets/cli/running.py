@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from types import FrameType
 from typing import Annotated, Any, ParamSpec, TypeVar
 
@@ -261,6 +262,7 @@ def print_json(value: Any) -> None:
 
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
+_MAX_SIZE = 2**62  # The compiled core takes no larger ones.
 
 
 def parse_size(text: str) -> int:
@@ -268,7 +270,7 @@ def parse_size(text: str) -> int:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?i?)b?", text.strip().lower())
     require(match is not None and match[2] in _UNITS, f"cannot read {text!r} as a size; expected e.g. 500MB or 10GiB")
     assert match is not None
-    return int(float(match[1]) * _UNITS[match[2]])
+    return min(int(Fraction(match[1]) * _UNITS[match[2]]), _MAX_SIZE)
 
 
 def require(condition: bool, message: str) -> None:
