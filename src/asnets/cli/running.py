@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from fractions import Fraction
 from types import FrameType
 from typing import Annotated, Any, ParamSpec, TypeVar
 
@@ -270,7 +269,7 @@ def parse_size(text: str) -> int:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?i?)b?", text.strip().lower())
     require(match is not None and match[2] in _UNITS, f"cannot read {text!r} as a size; expected e.g. 500MB or 10GiB")
     assert match is not None
-    return min(int(Fraction(match[1]) * _UNITS[match[2]]), _MAX_SIZE)
+    return int(min(float(match[1]) * _UNITS[match[2]], _MAX_SIZE))
 
 
 def require(condition: bool, message: str) -> None:
