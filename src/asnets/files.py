@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import logging
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import safetensors.numpy
 
-from asnets.errors import FileError
+from asnets.errors import ConfigError, FileError
+
+_LOGGER = logging.getLogger(__name__)
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -29,18 +34,31 @@ def read_bytes(path: Path) -> bytes:
         raise FileError(f"{path}: cannot read the file: {error.strerror or error}") from None
 
 
+def make_folder(path: Path) -> None:
+    """Makes a folder, if it is not there, and those above it.
+
+    Raises:
+        OSError: If it cannot be made; "Not a directory" where a file is in the way.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from None
+
+
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Writes a file, text as UTF-8, under a temporary name beside its place and renames it.
 
     Raises:
         FileError: If it cannot be written; nothing is left behind.
     """
+    data = content.encode() if isinstance(content, str) else content
     temporary: str | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(handle, "wb") as stream:
-            stream.write(content.encode() if isinstance(content, str) else content)
+            stream.write(data)
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)  # mkstemp makes files private; these are for sharing.
@@ -51,6 +69,29 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         if isinstance(error, OSError):
             raise FileError(f"{path}: cannot write the file: {error.strerror or error}") from None
         raise
+    _LOGGER.debug("%s: %d bytes written", path, len(data))
+
+
+def refuse_overwriting(output: Path, inputs: Iterable[str | Path | None]) -> None:
+    """Keeps a command from writing its result over something that it reads.
+
+    Args:
+        output: Where the result is to go.
+        inputs: What is read: files, or FILE:NAME for a part of one; None is passed over.
+
+    Raises:
+        ConfigError: If the output is the file of an input, under whatever name.
+    """
+    for given in inputs:
+        if given is None:
+            continue
+        for path in (str(given), str(given).rpartition(":")[0]):
+            try:
+                same = os.path.samefile(output, path)
+            except (OSError, ValueError):  # One of them is not there, or cannot be the name of a file.
+                continue
+            if same:
+                raise ConfigError(f"{output} is also read ({given}); give the output another name")
 
 
 def join_tensors(tensors: Arrays, metadata: dict[str, str]) -> bytes:

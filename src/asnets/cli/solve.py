@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +14,6 @@ from asnets.cli.running import (
     DomainArgument,
     JsonOption,
     MaxActionsOption,
-    OutputConsole,
     ProblemArgument,
     SeedOption,
     live_figures,
@@ -23,10 +22,12 @@ from asnets.cli.running import (
     print_json,
     require,
 )
+from asnets.cli.tables import show_table
 from asnets.evaluation import Simulation, execute
 from asnets.grounding import DEFAULT_LIMITS, GroundTask
 from asnets.planning import HEURISTICS, PLANNERS, SearchLimits, Solution, Solver, extract_policy, save_policy
 
+_LOGGER = logging.getLogger(__name__)
 _PLANNER_HELP = "One of: " + "; ".join(f"{info.name} ({info.description})" for info in PLANNERS.values()) + "."
 _HEURISTIC_HELP = (
     "One of: "
@@ -91,7 +92,7 @@ def solve(
         if solution.status == "converged":
             save_policy(policy_file, extract_policy(solver))
         else:
-            print(f"warning: {policy_file} is not written: the search has not converged", file=sys.stderr)
+            _LOGGER.warning("%s is not written: the search has not converged", policy_file)
     evaluation = execute(solver, runs=runs, max_steps=max_steps, seed=seed) if solution.status == "converged" else None
     if json:
         print_json(_as_json(task, solver, solution, evaluation, seed))
@@ -145,4 +146,4 @@ def _show(task: GroundTask, solver: Solver, solution: Solution, evaluation: Simu
         mean, interval = evaluation.mean_cost, evaluation.ci95
         shown = "" if mean is None else f", mean cost {mean:.2f}" + ("" if interval is None else f" ± {interval:.2f}")
         table.add_row("runs", f"{evaluation.count('goal')} of {evaluation.episodes} reach the goal{shown}")
-    OutputConsole().print(table, highlight=False, markup=False)
+    show_table(table)
