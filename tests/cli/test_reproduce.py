@@ -46,7 +46,8 @@ def test_all_at_scale_smoke(tmp_path: Path) -> None:
     assert rows.keys() <= runs.keys()
     for experiment in found.values():
         assert (experiment.scale, experiment.missing) == ("smoke", 0)
-        assert all(row is not None and row.outcome.outcome == "finished" for row in experiment.trainings.values())
+        trained = [row for rows in experiment.trainings.values() for row in rows.values()]
+        assert all(row is not None and row.outcome.outcome == "finished" for row in trained)
         for (system, problem), score in experiment.scores.items():
             kind = next(each.kind for each in experiment.systems if each.name == system)
             if kind == "planner":
@@ -75,7 +76,8 @@ def invoke(*arguments: str | Path) -> tuple[int, str]:
         (["monster", "--scale", "tiny"], "unknown scale 'tiny'; expected one of smoke, quick, paper"),
         (["monster", "--executor", "slurm"], "unknown executor 'slurm'; expected one of local, ray"),
         (["monster", "--address", "127.0.0.1:6379"], "--address is for --executor ray"),
-        (["monster", "--scale", "smoke", "--system", "x"], "unknown system 'x'; expected one of layers-1"),
+        (["monster", "--scale", "smoke", "--system", "x"], "unknown system 'x'; expected one of layers-1, "
+         "paper-layers-1"),
         (["monster", "--scale", "smoke", "--problem", "x"], "unknown problem 'x'; expected one of monster-n1, "
          "monster-n2"),
     ],

@@ -32,6 +32,7 @@ BASELINES = [
     "ssipp-hadd-depth-2",
 ]
 NETWORKS = ["asnet-lmcut", "asnet-hadd", "asnet-hadd-no-landmarks"]
+PAPER_NETWORKS = ["asnet-paper-lmcut", "asnet-paper-hadd", "asnet-paper-hadd-no-landmarks"]
 
 
 def names(experiment: Experiment) -> list[str]:
@@ -77,7 +78,7 @@ def test_shipped(name: str, scale: str) -> None:
 @pytest.mark.parametrize("scale", ["quick", "paper"])
 def test_triangle_tireworld(scale: str) -> None:
     experiment = load_experiment("triangle-tireworld", scale)
-    assert names(experiment) == NETWORKS + BASELINES
+    assert names(experiment) == PAPER_NETWORKS + NETWORKS + BASELINES
     assert sizes(experiment) == dict.fromkeys(range(4, 21), 1)
     assert trained_on(experiment, "asnet-hadd") == {1: 1, 2: 1, 3: 1}
     assert experiment.test[0].paper == "triangle-tire-4"
@@ -87,7 +88,7 @@ def test_triangle_tireworld(scale: str) -> None:
 @pytest.mark.parametrize("scale", ["quick", "paper"])
 def test_cosanostra(scale: str) -> None:
     experiment = load_experiment("cosanostra", scale)
-    assert names(experiment) == NETWORKS + BASELINES
+    assert names(experiment) == PAPER_NETWORKS + NETWORKS + BASELINES
     assert sizes(experiment) == dict.fromkeys([*range(6, 16), 20], 1)
     assert trained_on(experiment, "asnet-lmcut") == dict.fromkeys(range(1, 6), 1)
 
@@ -95,19 +96,20 @@ def test_cosanostra(scale: str) -> None:
 @pytest.mark.parametrize("scale", ["quick", "paper"])
 def test_blocksworld(scale: str) -> None:
     experiment = load_experiment("prob-blocksworld", scale)
-    assert set(names(experiment)) == {*NETWORKS[1:], "asnet-lmcut-small", *BASELINES, "us", "gn1"} | (
-        {"asnet-lmcut"} if scale == "paper" else set()
-    )
+    small = {"asnet-lmcut-small", "asnet-paper-lmcut-small"}
+    optimal = {"asnet-lmcut", "asnet-paper-lmcut"} if scale == "paper" else set()
+    assert set(names(experiment)) == {*PAPER_NETWORKS[1:], *NETWORKS[1:], *BASELINES, "us", "gn1"} | small | optimal
     assert sizes(experiment) == dict.fromkeys([9, 10, 15, 20, 25, 30, 35], 3)
     assert trained_on(experiment, "asnet-hadd") == dict.fromkeys(range(5, 10), 5)
     assert trained_on(experiment, "asnet-lmcut-small") == dict.fromkeys([4, 5, 6], 3)
+    assert trained_on(experiment, "asnet-paper-lmcut-small") == dict.fromkeys([4, 5, 6], 3)
     assert [each.paper for each in experiment.test[:3]] == ["prob-bw-n9-s1", "prob-bw-n9-s2", "prob-bw-n9-s3"]
 
 
 @pytest.mark.parametrize("scale", ["quick", "paper"])
 def test_blocksworld_extended(scale: str) -> None:
     experiment = load_experiment("prob-blocksworld-extended", scale)
-    assert names(experiment) == ["asnet-hadd", "asnet-hadd-no-landmarks", "us", "gn1"]
+    assert names(experiment) == [*PAPER_NETWORKS[1:], *NETWORKS[1:], "us", "gn1"]
     assert sizes(experiment) == dict.fromkeys([10, 15, 20, 25, 30, 35], 10)
     others = {each.problem for each in load_experiment("prob-blocksworld", scale).test}
     assert not others & {each.problem for each in experiment.test}
@@ -116,7 +118,7 @@ def test_blocksworld_extended(scale: str) -> None:
 @pytest.mark.parametrize("scale", ["quick", "paper"])
 def test_monster(scale: str) -> None:
     experiment = load_experiment("monster", scale)
-    assert [each.settings["options"]["layers"] for each in experiment.systems] == [1, 2, 3, 4]
+    assert [each.settings["options"]["layers"] for each in experiment.systems] == [1, 2, 3, 4] * 2
     assert sizes(experiment) == dict.fromkeys(range(1, 6), 1)
 
 
@@ -284,6 +286,7 @@ NETWORK = OWN + "train = { sizes = [1] }\n[system.x]\nkind = 'asnet'\n"
 KINDS = "asnet, planner, strategy"
 KEYS = "title, family, domain, costs, systems, system, options, train, test, scales"
 SHIPPED = (
+    "asnet-paper-lmcut, asnet-paper-hadd, asnet-paper-hadd-no-landmarks, "
     "asnet-lmcut, asnet-hadd, asnet-hadd-no-landmarks, ilao-lmcut, ilao-hadd, lrtdp-lmcut, lrtdp-hadd, ssipp-lmcut, "
     "ssipp-hadd, ssipp-lmcut-depth-2, ssipp-hadd-depth-2, us, gn1"
 )

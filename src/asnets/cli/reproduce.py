@@ -39,7 +39,7 @@ def reproduce(
         typer.Option(
             "--scale",
             metavar="smoke|quick|paper",
-            help="smoke: a minute, to see that all works; quick: all experiments in about 40 minutes on two cores; "
+            help="smoke: a minute, to see that all works; quick: all experiments in one to two hours on two cores; "
             "paper: the paper's sizes, seeds and cut-offs.",
         ),
     ] = "quick",

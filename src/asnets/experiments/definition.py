@@ -38,6 +38,7 @@ SystemKind = Literal["asnet", "planner", "strategy"]
 Table = Mapping[str, Any]
 _LARGEST = 10**9
 """Of sizes and depths."""
+_MOST_SEEDS = 1000
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class System:
             `strategy`.
         paper: System and variant in the paper's tables; None if it is not there.
         train: The training problems of an ASNet.
+        seeds: How many seeds it is run with: a planner's search, an ASNet's training.
     """
 
     name: str
@@ -77,6 +79,7 @@ class System:
     settings: dict[str, Any]
     paper: tuple[str, str] | None = None
     train: tuple[ProblemText, ...] = ()
+    seeds: int = 1
 
 
 @dataclass(frozen=True)
@@ -102,9 +105,10 @@ class Scale:
     Attributes:
         cut_offs: Of planners.
         asnet_cut_offs: Of running an ASNet on a problem; the limit of training is one of the system's options.
-        seeds: How many seeds each planner is run with; ASNets are trained once, as in the paper.
+        seeds: How many seeds each planner is run with.
+        training_seeds: How many seeds each ASNet is trained with. A system may say otherwise of itself.
         runs: Runs of what a planner found, for each seed.
-        asnet_runs: Runs of an ASNet or a strategy on each problem.
+        asnet_runs: Runs of an ASNet, for each seed of training, or of a strategy on each problem.
         max_steps: Step limit of a run of an ASNet.
         planner_max_steps: Step limit of a run of a planner or a strategy.
         skip_above_failure: Whether planners are spared the sizes above one where no run has reached the goal.
@@ -115,6 +119,7 @@ class Scale:
     cut_offs: CutOffs
     asnet_cut_offs: CutOffs
     seeds: int
+    training_seeds: int
     runs: int
     asnet_runs: int
     max_steps: int
@@ -233,8 +238,8 @@ def _experiment(name: str, table: dict[str, Any], scale_name: str, where: str, f
 
 
 _KEYS_OF_KIND: dict[str, tuple[str, ...]] = {
-    "asnet": ("kind", "title", "paper", "preset", "options", "train"),
-    "planner": ("kind", "title", "paper", "planner", "heuristic", "depth"),
+    "asnet": ("kind", "title", "paper", "preset", "options", "train", "seeds"),
+    "planner": ("kind", "title", "paper", "planner", "heuristic", "depth", "seeds"),
     "strategy": ("kind", "title", "paper", "strategy"),
 }
 
@@ -250,6 +255,9 @@ def _system(
     paper = tuple(_strings(table, "paper", where)) if "paper" in table else None
     if not isinstance(title, str) or (paper is not None and len(paper) != 2):
         raise ConfigError(f"{where}: title must be text, and paper a system and a variant")
+    seeds = table.get("seeds", scale.training_seeds if kind == "asnet" else scale.seeds)
+    if not _is_whole(seeds) or not 1 <= seeds <= _MOST_SEEDS:
+        raise ConfigError(f"{where}: seeds must be a whole number from 1 to {_MOST_SEEDS}, not {seeds!r}")
     if kind == "asnet":
         settings: dict[str, Any] = {
             "preset": table.get("preset", "default"),
@@ -257,7 +265,7 @@ def _system(
         }
         _check_options(settings, where)
         problems = reader.problems(table.get("train", train), f"{where}: train")
-        return System(name, "asnet", title, settings, paper, problems)
+        return System(name, "asnet", title, settings, paper, problems, seeds)
     if kind == "planner":
         planner, heuristic, depth = table.get("planner"), table.get("heuristic", "lmcut"), table.get("depth")
         if not _is_among(planner, PLANNERS):
@@ -266,7 +274,8 @@ def _system(
             raise ConfigError(f"{where}: heuristic must be one of {', '.join(HEURISTICS)}, not {heuristic!r}")
         if depth is not None and (planner != "ssipp" or not _is_whole(depth) or not 1 <= depth <= _LARGEST):
             raise ConfigError(f"{where}: depth must be a whole number from 1 to {_LARGEST}, and is for ssipp alone")
-        return System(name, "planner", title, {"planner": planner, "heuristic": heuristic, "depth": depth}, paper)
+        settings = {"planner": planner, "heuristic": heuristic, "depth": depth}
+        return System(name, "planner", title, settings, paper, seeds=seeds)
     if not _is_among(table.get("strategy"), STRATEGIES):
         raise ConfigError(f"{where}: strategy must be one of {', '.join(STRATEGIES)}, not {table.get('strategy')!r}")
     return System(name, "strategy", title, {"strategy": table["strategy"]}, paper)
