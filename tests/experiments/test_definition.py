@@ -300,7 +300,9 @@ SHIPPED = (
         ("[scales.huge]", "[scales]: unknown key 'huge'; expected some of smoke, quick, paper"),
         ("[scales]\nsmoke = 3", "[scales]: smoke must be a table, not 3"),
         ("[scales.smoke]\nx = 1", "[scales.smoke]: unknown key 'x'; expected some of systems, train, test, options, ful"
-         "l_sizes"),
+         "l_sizes, training_seeds"),
+        ("[scales.smoke]\ntraining_seeds = 'x'", "[scales.smoke]: training_seeds must be a whole number from 1 to "
+         "1000, not 'x'"),
         ("[scales.smoke]\noptions = 1", "[scales.smoke]: options must be a table, not 1"),
         (PLANNER, "give either family or domain"),
         (PLANNER + "family = 'monster'\ndomain = 'd.pddl'", "give either family or domain"),
@@ -334,6 +336,14 @@ SHIPPED = (
         (NETWORK + "options = 3", "[system.x]: options must be a table, not 3"),
         (NETWORK + "options = { layers = 0 }", "[system.x]: layers must be a whole number from 1 to 64, not 0"),
         (NETWORK + "train = 3", "[system.x]: train: expected a table, not 3"),
+        (NETWORK + "seeds = 0", "[system.x]: seeds must be a whole number from 1 to 1000, not 0"),
+        (NETWORK + "seeds = true", "[system.x]: seeds must be a whole number from 1 to 1000, not True"),
+        # Systems that no experiment lists are read as well.
+        (MONSTER + PLANNER + "[system.y]", f"[system.y]: kind must be one of {KINDS}, not None"),
+        (MONSTER + PLANNER + "[system.y]\nkind = 'asnet'\npreset = 'fast'", "[system.y]: preset must be one of "
+         "default, paper, not 'fast'"),
+        (MONSTER + PLANNER + "[system.y]\nkind = 'asnet'\ntrain = { sizes = 1 }", "[system.y]: train: sizes must be a "
+         "list of whole numbers, not 1"),
         (OWN + "[system.x]\nkind = 'planner'", f"[system.x]: planner must be one of {', '.join(PLANNERS)}, not None"),
         (OWN + "[system.x]\nkind = 'planner'\nplanner = []", f"[system.x]: planner must be one of {', '.join(PLANNERS)}"
          ", not []"),
@@ -441,3 +451,27 @@ def test_cut_offs_are_whole() -> None:
         for cut_offs in (load_scale(name).cut_offs, load_scale(name).asnet_cut_offs):
             assert isinstance(cut_offs, CutOffs)
             assert 0 <= cut_offs.margin < cut_offs.time_limit
+
+
+def test_training_seeds_of_an_experiment_at_a_scale(folder: Path) -> None:
+    path = folder / "own.toml"
+    path.write_text(NETWORK + "[scales.quick]\ntraining_seeds = 2\n", encoding="utf-8")
+    numbers = {scale: load_experiment(str(path), scale).systems[0].seeds for scale in scale_names()}
+    assert numbers == {"smoke": 1, "quick": 2, "paper": load_scale("paper").training_seeds}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = " + "[" * 5000, "values are nested too deeply"),
+        ("x = " + "{ y = " * 5000, "values are nested too deeply"),
+        ("x = " + "9" * 5000, "not a TOML file: Exceeds the limit"),
+        ("x = ", "not a TOML file: Invalid value (at end of document)"),
+    ],
+)
+def test_files_that_are_no_toml(folder: Path, text: str, message: str) -> None:
+    path = folder / "own.toml"
+    path.write_text(text)
+    with pytest.raises(FileError) as caught:
+        load_experiment(str(path), "smoke")
+    assert str(caught.value).startswith(f"{path}: {message}")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from asnets.experiments.report.seeds import seed_table
 from asnets.experiments.report.selected import best_table, selected_problems
 from asnets.experiments.report.special import landmark_table, monster_table, monster_text, training_table
 from asnets.experiments.report.tables import comparison_text, coverage_table, robustness_table, size_table
-from asnets.experiments.results import ExperimentResults
+from asnets.experiments.results import ExperimentResults, count_cells
 from asnets.experiments.store import CellResult, Store
 from tests.experiments.report_support import FULL, MACHINE, Results, Runs, goals, network, problem, system
 
@@ -156,7 +157,23 @@ def test_sizes_above_a_failure_are_skipped_and_a_network_without_training_has_no
     table = coverage_table(results.collect()[0])
     assert row(table, "a") == [["note: no model"], ["main: 0/10", "note: crashed"]]
     assert row(table, "b") == [["note: no model"], ["note: skipped"]]
-    assert results.collect()[0].missing == 0
+    assert count_cells(results.collect()) == {"done": 2, "skipped": 3}
+
+
+def test_cells_of_several_experiments_count_once(tmp_path: Path) -> None:
+    """As in a run: a cell that one experiment skips and another wants is yet to be run."""
+    planner = [system("planner", planner="lrtdp", heuristic="hadd")]
+    definition = [problem("a", 1), problem("b", 2)]
+    results = Results(tmp_path)
+    results.add("one", planner, definition, {("planner", "a"): goals(0, 0.0)})
+    results.add("two", planner, definition[1:], {})
+    with Store(tmp_path) as store:
+        shared = next(place.key for place in store.places("one") if place.problem == "b")
+        scale, two = store.experiments()["two"]
+        store.set_experiment("two", scale, two, [replace(each, key=shared) for each in store.places("two")])
+    one, two_results = results.collect()
+    assert count_cells([one]) == {"done": 1, "skipped": 1}
+    assert count_cells([one, two_results]) == {"done": 1, "ready": 1}
 
 
 def test_best_has_highest_coverage_then_lowest_cost_then_comes_first(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from asnets.experiments.definition import Experiment, ProblemText, System, load_
 
 CellKind = Literal["train", "asnet", "planner", "strategy"]
 
-_TRAINING_GRACE = 600.0
-"""Training looks at its time limit between questions to the teacher; a cell of training is killed so much later."""
+_TRAINING_GRACE = 30.0
+"""Training keeps its time limit itself; a cell that has not ended so many seconds later is killed."""
 
 
 @dataclass(frozen=True)

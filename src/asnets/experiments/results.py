@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from asnets.errors import ConfigError, FileError
 from asnets.evaluation.statistics import confidence_interval_95
 from asnets.experiments.definition import preset_of
-from asnets.experiments.standing import Standing, goals, standings
+from asnets.experiments.standing import Standing, combined, goals, is_failure, standings
 from asnets.experiments.store import Row, Store
 from asnets.training.config import Preset
 
@@ -78,7 +79,8 @@ class Score:
     @property
     def value(self) -> float | None:
         """The mean of the expected costs that a planner has computed; None where no search has converged."""
-        values = [row.outcome.result["value"] for row in self.rows if row.outcome.result.get("status") == "converged"]
+        found = [row.outcome.result for row in self.rows if row.outcome.result.get("status") == "converged"]
+        values = [each["value"] for each in found if each.get("value") is not None]
         return sum(values) / len(values) if values else None
 
     @property
@@ -104,6 +106,7 @@ class ExperimentResults:
         trainings: The trainings of each ASNet by seed; None where one has not been run.
         scores: By system and problem name, all seeds together.
         seed_scores: By system, problem name and seed.
+        standing: How each cell stands, by key.
     """
 
     name: str
@@ -115,17 +118,12 @@ class ExperimentResults:
     trainings: dict[str, dict[int, Row | None]]
     scores: dict[tuple[str, str], Score]
     seed_scores: dict[tuple[str, str, int], Score]
+    standing: dict[str, Standing]
 
     @property
     def file_name(self) -> str:
         """The name for files and ids, where its own, that of a user's file, may hold anything."""
         return re.sub(r"[^\w.-]", lambda found: f"_{ord(found[0]):x}_", self.name)
-
-    @property
-    def missing(self) -> int:
-        """How many cells are yet to be run."""
-        untrained = sum(row is None for rows in self.trainings.values() for row in rows.values())
-        return untrained + sum(score.missing - score.skipped for score in self.scores.values())
 
     def rows(self) -> list[Row]:
         """All finished cells."""
@@ -142,6 +140,11 @@ def collect(store: Store) -> list[ExperimentResults]:
     return [_collect(store, name, scale, definition, rows) for name, (scale, definition) in store.experiments().items()]
 
 
+def count_cells(experiments: Sequence[ExperimentResults]) -> Counter[Standing]:
+    """How many cells are done, skipped or yet to be run; one of several experiments counts once, as in a run."""
+    return Counter(combined(each.standing for each in experiments).values())
+
+
 def mishaps(experiments: Sequence[ExperimentResults]) -> Counter[str]:
     """What went wrong in cells, and in how many.
 
@@ -150,11 +153,10 @@ def mishaps(experiments: Sequence[ExperimentResults]) -> Counter[str]:
     reasons = {"time": "the time limit was reached", "memory": "the memory limit was reached"}
     found = {}
     for experiment in experiments:
-        for row in experiment.rows():
-            outcome, is_training = row.outcome.outcome, row.kind == "train"
-            if outcome in ("crashed", "killed", "error") or (is_training and outcome != "finished"):
-                reason = row.outcome.result.get("reason", reasons.get(outcome, "no reason known"))
-                found[row.key] = f"{experiment.name}: {'training: ' if is_training else ''}{outcome}: {reason}"
+        for row in filter(is_failure, experiment.rows()):
+            outcome, what = row.outcome.outcome, "training: " if row.kind == "train" else ""
+            reason = row.outcome.result.get("reason", reasons.get(outcome, "no reason known"))
+            found[row.key] = f"{experiment.name}: {what}{outcome}: {reason}"
     return Counter(found.values())
 
 
@@ -167,13 +169,13 @@ def _collect(
             each["kind"],
             each["title"],
             each["settings"],
-            None if each["paper"] is None else (each["paper"][0], each["paper"][1]),
+            None if each["paper"] is None else (each["paper"][0], each["paper"][-1]),
             tuple(each["train"]),
-            preset_of(each["settings"]) if each["kind"] == "asnet" else None,
+            _preset(store, name, each) if each["kind"] == "asnet" else None,
         )
         for each in definition["systems"]
     )
-    problems = tuple(ProblemInfo(**each) for each in definition["problems"])
+    problems = tuple(ProblemInfo(each["name"], each["size"], each["paper"]) for each in definition["problems"])
     places = store.places(name)
     training_keys = {(place.system, place.seed): place.key for place in places if not place.problem}
     needs = {place.key: training_keys.get((place.system, place.seed)) if place.problem else None for place in places}
@@ -192,9 +194,24 @@ def _collect(
     trainings: dict[str, dict[int, Row | None]] = {}
     for (trained, seed), key in training_keys.items():
         trainings.setdefault(trained, {})[seed] = rows.get(key)
+    for system in systems:
+        seeds = trainings.get(system.name, {})
+        whole = all((system.name, problem.name, seed) in seed_scores for problem in problems for seed in seeds)
+        if system.kind == "asnet" and not (seeds and whole):
+            raise FileError(f"{store.path}: the experiment {name} has not all cells of {system.name}")
     return ExperimentResults(
-        name, definition["title"], scale, definition, systems, problems, trainings, scores, seed_scores
+        name, definition["title"], scale, definition, systems, problems, trainings, scores, seed_scores, standing
     )
+
+
+def _preset(store: Store, experiment: str, system: dict[str, Any]) -> Preset:
+    try:
+        return preset_of(system["settings"])
+    except (ConfigError, KeyError, TypeError, AttributeError) as error:
+        raise FileError(
+            f"{store.path}: the experiment {experiment} is of another version of asnets: the settings of "
+            f"{system['name']} cannot be used: {error}"
+        ) from None
 
 
 def _score(

@@ -40,7 +40,7 @@ from asnets.experiments.report.tables import (
     strategies,
 )
 from asnets.experiments.report.tallies import tallies
-from asnets.experiments.results import ExperimentResults
+from asnets.experiments.results import ExperimentResults, count_cells
 from asnets.experiments.store import Row
 
 _HOW_TO_READ = tuple(Paragraph(text) for text in HOW_TO_READ)
@@ -74,10 +74,9 @@ def make_document(
 
 def _run(experiments: Sequence[ExperimentResults]) -> tuple[Block, ...]:
     rows = {row.key: row for each in experiments for row in each.rows()}
-    cells = sum(_cells(each) for each in experiments)
-    missing = sum(each.missing for each in experiments)
-    skipped = sum(score.skipped for each in experiments for score in each.scores.values())
-    state = f"{cells - missing - skipped} cells finished, {skipped} skipped"
+    counts = count_cells(experiments)
+    cells, missing = counts.total(), counts["ready"] + counts["waiting"]
+    state = f"{counts['done']} cells finished, {counts['skipped']} skipped"
     facts = [
         ("State", f"{state}; nothing is missing" if not missing else f"{state}; {missing} have not been run yet"),
         *_scale_facts(experiments),
@@ -103,11 +102,6 @@ def _run(experiments: Sequence[ExperimentResults]) -> tuple[Block, ...]:
         lines.append(f"asnets reproduce {names} --scale {scale} -o DIR")
     blocks.append(Commands((*lines, "asnets report DIR")))
     return tuple(blocks)
-
-
-def _cells(experiment: ExperimentResults) -> int:
-    trainings = sum(map(len, experiment.trainings.values()))
-    return trainings + sum(len(score.rows) + score.missing for score in experiment.scores.values())
 
 
 def _scale_facts(experiments: Sequence[ExperimentResults]) -> list[tuple[str, str]]:

@@ -12,14 +12,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from asnets.experiments.report.figures import training_seconds
-from asnets.experiments.report.networks import is_in_paper, is_optimally_taught, landmark_pair, layers, planners
+from asnets.experiments.report.networks import (
+    is_admissible,
+    is_in_paper,
+    is_optimally_taught,
+    landmark_pair,
+    layers,
+    planners,
+)
 from asnets.experiments.report.paper import paper_results
 from asnets.experiments.report.scores import estimate, not_run
 from asnets.experiments.report.special import landmark_seconds
 from asnets.experiments.report.tables import cost_ratio, of_size
 from asnets.experiments.report.tallies import SystemTally, Tally, most, paper_tally, tallies, tally
 from asnets.experiments.results import ExperimentResults, SystemInfo
-from asnets.planning import HEURISTICS
 
 OPEN, DIVIDED = "open", "divided"
 _EXTENDED = "prob-blocksworld-extended"
@@ -139,7 +145,7 @@ def _cost_of_optimal(experiment: ExperimentResults, network: SystemInfo) -> str:
     optimal = [
         each
         for each in planners(experiment)
-        if each.settings["planner"] != "ssipp" and HEURISTICS[each.settings["heuristic"]].admissible
+        if each.settings.get("planner") != "ssipp" and is_admissible(each.settings.get("heuristic"))
     ]
     if not optimal:
         return ""
@@ -270,7 +276,7 @@ def _after(experiment: ExperimentResults, system: SystemInfo) -> str:
 def lookahead(experiment: ExperimentResults, systems: Sequence[SystemInfo]) -> Finding | None:
     """Whether SSiPP, which looks ahead as far, solves as much."""
     networks = tallies(experiment, systems)
-    replanners = tallies(experiment, [each for each in planners(experiment) if each.settings["planner"] == "ssipp"])
+    replanners = tallies(experiment, [each for each in planners(experiment) if each.settings.get("planner") == "ssipp"])
     if not networks or not replanners:
         return None
     ours = most(networks)
