@@ -1,18 +1,21 @@
-"""Writing files so that no half-written one is ever seen, and arrays with a header as the contents of a file."""
+"""Files: written so that no half-written one is ever seen, locked, checked before they are replaced, with arrays inside."""
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 import safetensors.numpy
 
-from asnets.errors import FileError
+from asnets.errors import ConfigError, FileError
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -51,6 +54,74 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         if isinstance(error, OSError):
             raise FileError(f"{path}: cannot write the file: {error.strerror or error}") from None
         raise
+
+
+def check_replaceable(path: Path, kind: str, is_kind: Callable[[Path], bool], *, force: bool) -> None:
+    """Checks that a file may be written where something may be already.
+
+    Args:
+        path: The file to write.
+        kind: What it will be, such as "model file".
+        is_kind: Whether a file is one of these.
+        force: Whether a file of this kind may be replaced.
+
+    Raises:
+        ConfigError: If there is a folder, a file of another kind, or one that is not to be replaced.
+    """
+    if not path.name or path.is_dir():
+        raise ConfigError(f"{path} is a folder; give the name of a {kind}")
+    if not path.exists():
+        return
+    if not is_kind(path):
+        raise ConfigError(f"{path} is there and is no {kind}; it is not replaced: choose another name")
+    if not force:
+        raise ConfigError(f"{path} is there; choose another name, or give --force to replace it")
+
+
+@contextmanager
+def locked(path: Path, taken: str) -> Iterator[None]:
+    """Holds a lock file. The lock ends with the process, however that ends; the file goes where it ends in order.
+
+    Args:
+        path: The lock file.
+        taken: What to say where another process holds it.
+
+    Raises:
+        ConfigError: If another process holds it.
+        FileError: If it cannot be made.
+    """
+    try:
+        file = _lock(path)
+    except BlockingIOError:
+        raise ConfigError(taken) from None
+    except OSError as error:
+        raise FileError(f"{path}: cannot write the file: {error.strerror or error}") from None
+    with file:  # Closing the file lets go of the lock.
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def _lock(path: Path) -> IO[str]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        file = path.open("w")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_at(file, path):
+                return file
+        except BaseException:
+            file.close()
+            raise
+        file.close()  # Another process has removed the file in the meantime.
+
+
+def _is_at(file: IO[str], path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def join_tensors(tensors: Arrays, metadata: dict[str, str]) -> bytes:

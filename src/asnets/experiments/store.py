@@ -6,7 +6,6 @@ file beside the database keeps a second runner out; readers need none.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import math
 import sqlite3
@@ -14,10 +13,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from asnets.errors import ConfigError, FileError
 from asnets.experiments.cells import Place
+from asnets.files import locked
 
 FILE_NAME = "results.sqlite"
 _VERSION = 1
@@ -121,15 +121,9 @@ class Store:
         Raises:
             ConfigError: If there is another.
         """
-        path = self.path.with_suffix(".lock")
-        with _opened(path) as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise ConfigError(
-                    f"another run is at work on {self.path}; wait for it, or choose another folder"
-                ) from None
-            yield  # Closing the file lets go of the lock.
+        taken = f"another run is at work on {self.path}; wait for it, or choose another folder"
+        with locked(self.path.with_suffix(".lock"), taken):
+            yield
 
     def set_experiment(self, name: str, scale: str, definition: dict[str, Any], places: Iterable[Place]) -> None:
         """Remembers an experiment and the places of its cells, in place of what was known of it."""
@@ -231,13 +225,6 @@ def _row(values: tuple[Any, ...]) -> Row:
         outcome, json.loads(result), seconds, cpu, version, json.loads(machine), finished, attempts=attempts
     )
     return Row(key, kind, json.loads(settings), seed, figures)
-
-
-def _opened(path: Path) -> IO[str]:
-    try:
-        return path.open("w")
-    except OSError as error:
-        raise FileError(f"{path}: cannot write the file: {error.strerror or error}") from None
 
 
 def _finite(value: Any) -> Any:
