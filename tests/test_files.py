@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from asnets.errors import FileError
-from asnets.files import write_atomically
+from asnets.errors import ConfigError, FileError
+from asnets.files import refuse_overwriting, write_atomically
 
 
 def test_text_is_written_as_it_is(tmp_path: Path) -> None:
@@ -66,3 +66,21 @@ def test_interruption_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(KeyboardInterrupt):
         write_atomically(tmp_path / "file.txt", "text")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("given", ["task.pddl", "./task.pddl", "task.pddl:first", "link.pddl", "hard.pddl"])
+def test_an_input_is_not_overwritten(given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("task.pddl").write_text("mine")
+    Path("link.pddl").symlink_to("task.pddl")
+    os.link("task.pddl", "hard.pddl")
+    with pytest.raises(ConfigError) as caught:
+        refuse_overwriting(Path("task.pddl"), [None, "other.pddl", given])
+    assert str(caught.value) == f"task.pddl is also read ({given}); give the output another name"
+
+
+def test_other_outputs_are_not_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("task.pddl").write_text("mine")
+    for output in ("new.svg", "gone/new.svg", "task.pddl/new.svg", "a\0b"):
+        refuse_overwriting(Path(output), ["task.pddl", "task.pddl:first", "gone.pddl", None])

@@ -1,4 +1,4 @@
-"""Files: written so that no half-written one is ever seen, locked, checked before they are replaced, with arrays inside."""
+"""Files: written so that no half-written one is ever seen, locked, not replaced by mistake, with arrays and a header."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -18,6 +18,7 @@ import safetensors.numpy
 from asnets.errors import ConfigError, FileError
 
 Arrays = dict[str, npt.NDArray[Any]]
+_MAX_HEADER = 100_000_000  # Bytes; the format allows no more.
 
 
 def read_bytes(path: Path) -> bytes:
@@ -56,6 +57,28 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         raise
 
 
+def refuse_overwriting(output: Path, inputs: Iterable[str | Path | None]) -> None:
+    """Keeps a command from writing its result over something that it reads.
+
+    Args:
+        output: Where the result is to go.
+        inputs: What is read: files, or FILE:NAME for a part of one; None is passed over.
+
+    Raises:
+        ConfigError: If the output is the file of an input, under whatever name.
+    """
+    for given in inputs:
+        if given is None:
+            continue
+        for path in (str(given), str(given).rpartition(":")[0]):
+            try:
+                same = os.path.samefile(output, path)
+            except (OSError, ValueError):  # One of them is not there, or cannot be the name of a file.
+                continue
+            if same:
+                raise ConfigError(f"{output} is also read ({given}); give the output another name")
+
+
 def check_replaceable(path: Path, kind: str, is_kind: Callable[[Path], bool], *, force: bool) -> None:
     """Checks that a file may be written where something may be already.
 
@@ -72,7 +95,7 @@ def check_replaceable(path: Path, kind: str, is_kind: Callable[[Path], bool], *,
         raise ConfigError(f"{path} is a folder; give the name of a {kind}")
     if not path.exists():
         return
-    if not is_kind(path):
+    if not (path.is_file() and is_kind(path)):
         raise ConfigError(f"{path} is there and is no {kind}; it is not replaced: choose another name")
     if not force:
         raise ConfigError(f"{path} is there; choose another name, or give --force to replace it")
@@ -106,7 +129,7 @@ def locked(path: Path, taken: str) -> Iterator[None]:
 def _lock(path: Path) -> IO[str]:
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:
-        file = path.open("w")
+        file = path.open("a")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is_at(file, path):
@@ -127,6 +150,17 @@ def _is_at(file: IO[str], path: Path) -> bool:
 def join_tensors(tensors: Arrays, metadata: dict[str, str]) -> bytes:
     """Arrays and words about them in the safetensors format."""
     return safetensors.numpy.save({name: np.ascontiguousarray(array) for name, array in tensors.items()}, metadata)
+
+
+def read_metadata(path: Path) -> dict[str, Any]:
+    """The words about the arrays of a file; none where it cannot be read or is not in the safetensors format."""
+    try:
+        with path.open("rb") as stream:
+            header = json.loads(stream.read(min(int.from_bytes(stream.read(8), "little"), _MAX_HEADER)))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    metadata = header.get("__metadata__") if isinstance(header, dict) else None
+    return metadata if isinstance(metadata, dict) else {}
 
 
 def split_tensors(data: bytes) -> tuple[Arrays, dict[str, str]]:

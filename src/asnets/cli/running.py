@@ -6,18 +6,22 @@ import functools
 import json
 import os
 import re
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
+from types import FrameType
 from typing import Annotated, Any, ParamSpec, TypeVar
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from asnets.deadline import Deadline
 from asnets.errors import AsnetsError, ConfigError, InputError, LimitError
 from asnets.grounding import GroundTask, Limits, ground
 from asnets.ppddl import Domain, Problem, load_task
@@ -155,6 +159,60 @@ def load(domain: str, problem: str | None, costs: str, max_actions: int) -> Load
     ready = time.perf_counter()
     seconds = {"parse": parsed - start, "ground": grounded - parsed, "native": ready - grounded}
     return LoadedTask(*lifted, task, seconds)
+
+
+class _OutOfTime(KeyboardInterrupt):
+    """Raised where the main thread is once a hard limit has passed; whatever stops for Ctrl-C stops for it."""
+
+
+_GRACE = 1.0  # Seconds beyond a deadline for the work to end by itself, with what it has.
+_LONGEST_TIMER = 1e8
+
+
+@contextmanager
+def bounded(deadline: Deadline, doing: str) -> Iterator[None]:
+    """Ends the work within a second after the deadline wherever it is, also where it does not look at the deadline.
+
+    It takes the real-time timer of the process and can do so in the main thread alone; elsewhere it does nothing.
+    Where one stands within another, the earlier one holds.
+
+    Args:
+        deadline: When the work has to end.
+        doing: What the work is, for the message: "the time limit of 5 s was reached while DOING".
+
+    Raises:
+        LimitError: If the work had to be ended.
+    """
+    seconds = min(deadline.left + _GRACE, _LONGEST_TIMER)
+    begin = time.perf_counter()
+    is_main = threading.current_thread() is threading.main_thread()
+    outer, repeat = signal.getitimer(signal.ITIMER_REAL) if is_main else (0.0, 0.0)
+    if not is_main or deadline.limit is None or 0 < outer <= seconds:
+        yield
+        return
+    over = False
+    out_of_time = _OutOfTime()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if not over:
+            raise out_of_time
+
+    handler = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds, _GRACE)  # Repeated, since what is raised in a finaliser is lost.
+    try:
+        try:
+            yield
+        finally:
+            over = True
+    except _OutOfTime as error:
+        if error is not out_of_time:
+            raise
+        raise LimitError(f"the time limit of {deadline.seconds:g} s was reached while {doing}") from None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, handler)
+        if outer:
+            signal.setitimer(signal.ITIMER_REAL, max(1e-3, outer - (time.perf_counter() - begin)), repeat)
 
 
 @contextmanager
