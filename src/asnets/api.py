@@ -30,7 +30,8 @@ from asnets.network.native_policy import NetworkPolicy
 from asnets.network.network import ASNet
 from asnets.ppddl import load_task
 from asnets.training.config import PRESETS
-from asnets.training.trainer import EpochRecord, Trainer
+from asnets.training.progress import EpochRecord
+from asnets.training.trainer import Trainer
 from asnets.training.trainer import train as run_training
 
 State = Sequence[str] | npt.NDArray[np.int32]

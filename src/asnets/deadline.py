@@ -16,8 +16,12 @@ class Deadline:
         seconds: How long after its beginning it lies; infinite for none.
     """
 
-    def __init__(self, seconds: float | None = None) -> None:
+    def __init__(self, seconds: float | None = None, within: Deadline | None = None) -> None:
         """A deadline so many seconds from now; None for none.
+
+        Args:
+            seconds: How many.
+            within: Another deadline, with which this one passes at the latest.
 
         Raises:
             ConfigError: If the number is not positive.
@@ -26,6 +30,7 @@ class Deadline:
             raise ConfigError(f"the time limit must be positive, not {seconds}")
         self.seconds = math.inf if seconds is None else float(seconds)
         self._begin = time.perf_counter()
+        self._within = within
         self._cancelled = threading.Event()
 
     @property
@@ -36,12 +41,20 @@ class Deadline:
     @property
     def left(self) -> float:
         """Seconds until the deadline; 0 once it has passed or was cancelled."""
-        return 0.0 if self._cancelled.is_set() else max(0.0, self.seconds - self.elapsed)
+        if self._cancelled.is_set():
+            return 0.0
+        left = max(0.0, self.seconds - self.elapsed)
+        return left if self._within is None else min(left, self._within.left)
 
     @property
     def limit(self) -> float | None:
         """The seconds left as a limit of what is to come, which has to be positive; None for no limit."""
         return None if math.isinf(self.left) else max(1e-9, self.left)
+
+    def part(self, share: float) -> Deadline:
+        """A deadline after this share of the time that is left; it passes at the latest with this one."""
+        limit = self.limit
+        return Deadline(None if limit is None else max(1e-9, limit * share), within=self)
 
     def has_passed(self) -> bool:
         return self.left <= 0

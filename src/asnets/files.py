@@ -1,4 +1,4 @@
-"""Files: written so that no half-written one is ever seen, locked, not replaced by mistake, with arrays and a header."""
+"""Files: written so that no half-written one is ever seen, locked, not replaced by mistake; arrays with a header."""
 
 from __future__ import annotations
 
