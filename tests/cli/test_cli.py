@@ -19,6 +19,7 @@ from asnets.domains import FAMILIES, domain_text, generate
 from asnets.evaluation import RandomPolicy, simulate, trace
 from asnets.grounding import ground
 from asnets.ppddl import load_task, write_problem
+from asnets.training.config import PRESETS
 from tests.cli.running import COMMAND, ENVIRONMENT, run
 
 pytestmark = pytest.mark.native
@@ -180,7 +181,7 @@ def test_output_that_cannot_be_written(option: str, folder: Path) -> None:
             env=ENVIRONMENT,
             check=False,
         )
-    assert (result.returncode, result.stderr) == (3, "error: No space left on device\n")
+    assert (result.returncode, result.stderr) == (3, "error: cannot write the output: No space left on device\n")
 
 
 def test_internal_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -357,7 +358,8 @@ def test_inspect_draws_the_network(folder: Path) -> None:
     assert parameters.removesuffix(" parameters") in text
     assert "Action Schema Network for only of the domain ferry" in text
     assert "(sail a b)" in text
-    assert "hidden size 16, pooling by schema" in text
+    network = PRESETS["default"].network
+    assert f"hidden size {network.hidden}, pooling by {network.pooling}, skip connections" in text
     # The same again, in place of the old one.
     assert invoke("inspect", folder / "all.pddl", "--network", "-o", folder / "pictures" / "net.svg").exit_code == 0
     assert (folder / "pictures" / "net.svg").read_bytes() == picture
@@ -552,6 +554,7 @@ def test_simulate_as_json(folder: Path) -> None:
         "goals": expected.count("goal"),
         "dead_ends": expected.count("dead_end"),
         "step_limits": 0,
+        "stopped": 0,
         "mean_cost": 2.0,
         "costs": "unit",
         "steps": int(expected.steps.sum()),

@@ -74,6 +74,7 @@ def test_evaluate(trained: Path) -> None:
     result = run("evaluate", "m.asnet", "line.pddl", "l9.pddl", "--max-steps", "5", cwd=trained)
     assert "0/30" in result.stdout
     result = run("evaluate", "m.asnet", "line.pddl", "l9.pddl", "--time-limit", "1e-9", "--json", cwd=trained)
+    assert result.returncode == 4
     (stopped,) = json.loads(result.stdout)
     assert (stopped["status"], stopped["runs"], stopped["not_run"], stopped["mean_cost"]) == ("time", 30, 30, None)
 
@@ -162,7 +163,7 @@ def test_bad_input(trained: Path) -> None:
         (["run", "m.asnet", "line.pddl", "l3.pddl", "-o", "l3.pddl/x.svg"], 3, "l3.pddl/x.svg: cannot write the file"),
         (["train", "line.pddl", "stuck.pddl", "-o", "x"], 2, "its goal cannot be reached for less than the dead-end"),
         (["train", "line.pddl", "done.pddl", "-o", "x"], 2, "line-3 is left out because its goal holds at once"),
-        (["train", "line.pddl", "-o", "x"], 2, "Missing argument 'PROBLEM...'"),
+        (["train", "line.pddl", "-o", "x"], 2, "Missing argument 'PROBLEM'"),
         (["train", "line.pddl", "l3.pddl", "-o", "line.pddl/x"], 3, "cannot write the file"),
         (["train", "line.pddl", "l3.pddl", "-o", "x", "--preset", "best"], 2, "error: unknown preset 'best'; expected"),
         (["train", "line.pddl", "l3.pddl", "-o", "x", "--teacher-planner", "ssipp"], 2, "the planner 'ssipp' cannot"),

@@ -11,7 +11,7 @@ from asnets.ppddl import check_files
 
 
 def check(
-    files: Annotated[list[str], typer.Argument(metavar="FILES...", help="PPDDL files, domains and problems.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="PPDDL files, domains and problems.")],
 ) -> None:
     """Check PPDDL files: silent if they are right, else every mistake with its place.
 

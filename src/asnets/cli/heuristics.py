@@ -12,11 +12,11 @@ from asnets.cli.running import (
     DomainArgument,
     JsonOption,
     MaxActionsOption,
-    OutputConsole,
     ProblemArgument,
     load,
     print_json,
 )
+from asnets.cli.tables import show_table
 from asnets.grounding import DEFAULT_LIMITS
 from asnets.planning import HEURISTICS, initial_landmarks, initial_value
 
@@ -60,13 +60,12 @@ def heuristics(
             }
         )
         return
-    console = OutputConsole()
     table = Table("heuristic", "value", "time", "admissible", "what it is")
     for name, value, seconds in rows:
         info = HEURISTICS[name]
         shown = "dead end" if math.isinf(value) else f"{value:g}"
         table.add_row(name, shown, f"{seconds * 1000:.2f} ms", "yes" if info.admissible else "no", info.description)
-    console.print(table, highlight=False, markup=False)
+    show_table(table)
     print(f"{len(cuts)} landmarks: of each, one action must be applied on any way to the goal")
     for cut, cost in zip(cuts, landmarks.costs, strict=True):
         more = f" … and {len(cut) - _MAX_SHOWN} more" if len(cut) > _MAX_SHOWN else ""

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from asnets.cli.policies import load_trained
 from asnets.cli.running import (
     CostsOption,
     DomainArgument,
@@ -15,13 +16,15 @@ from asnets.cli.running import (
     ModelArgument,
     ProblemArgument,
     SeedOption,
+    TimeLimitOption,
+    bounded,
     load,
     print_json,
     require,
 )
-from asnets.files import write_atomically
+from asnets.deadline import Deadline
+from asnets.files import refuse_overwriting, write_atomically
 from asnets.grounding import DEFAULT_LIMITS
-from asnets.models import find_model
 
 
 def run(
@@ -34,6 +37,7 @@ def run(
     ] = None,
     max_steps: Annotated[int, typer.Option("--max-steps", min=0, help="Step limit.")] = 300,
     seed: SeedOption = 0,
+    time_limit: TimeLimitOption = None,
     costs: CostsOption = "unit",
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
     json: JsonOption = False,
@@ -46,22 +50,22 @@ def run(
     (.html) goes through the run step by step; .svg is an overview.
     """
     suffix = "" if output is None else output.suffix.lower()
-    # Also keeps a problem file that is given to -o by mistake from being overwritten.
     require(output is None or suffix in (".html", ".svg"), f"-o {output} must end in .html or .svg")
-    path = find_model(model)
-    task = load(domain, problem, costs, max_actions).task
-    from asnets.api import Policy
+    if output is not None:
+        refuse_overwriting(output, (model, domain, problem))
+    deadline = Deadline(time_limit)
+    with bounded(deadline, f"running {model} on {problem or domain}"):
+        policy = load_trained(model)
+        task = load(domain, problem, costs, max_actions).task
+        if output is None:
+            found = policy.run(task, seed=seed, max_steps=max_steps)
+        else:
+            from asnets.pictures import draw_run, page
 
-    policy = Policy.load(path)
-    if output is None:
-        found = policy.run(task, seed=seed, max_steps=max_steps)
-    else:
-        from asnets.pictures import draw_run, page
-
-        picture = draw_run(policy, task, seed=seed, max_steps=max_steps)
-        found = picture.run
-        title = f"A run on {task.problem}"
-        write_atomically(output, picture.svg if suffix == ".svg" else page(title, [picture.html]))
+            picture = draw_run(policy, task, seed=seed, max_steps=max_steps)
+            found = picture.run
+            title = f"A run on {task.problem}"
+            write_atomically(output, picture.svg if suffix == ".svg" else page(title, [picture.html]))
     record = found.record
     if json:
         print_json(

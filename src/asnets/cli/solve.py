@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -10,12 +9,12 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from asnets.cli.logs import LOGGER
 from asnets.cli.running import (
     CostsOption,
     DomainArgument,
     JsonOption,
     MaxActionsOption,
-    OutputConsole,
     ProblemArgument,
     SeedOption,
     bounded,
@@ -25,6 +24,7 @@ from asnets.cli.running import (
     print_json,
     require,
 )
+from asnets.cli.tables import show_table
 from asnets.deadline import Deadline
 from asnets.errors import LimitError
 from asnets.evaluation import Simulation, execute
@@ -126,7 +126,7 @@ def solve(
     else:
         late = LimitError(f"{_stopped(solution)} before the search converged; the value is not final")
         if policy_file is not None:
-            print(f"warning: {policy_file} is not written: the search has not converged", file=sys.stderr)
+            LOGGER.warning("%s is not written: the search has not converged", policy_file)
     if json:
         print_json(_as_json(task, solver, solution, evaluation, seed))
     else:
@@ -185,7 +185,7 @@ def _show(task: GroundTask, solver: Solver, solution: Solution, evaluation: Simu
         mean, interval = evaluation.mean_cost, evaluation.ci95
         shown = "" if mean is None else f", mean cost {mean:.2f}" + ("" if interval is None else f" ± {interval:.2f}")
         table.add_row("runs", f"{evaluation.count('goal')} of {evaluation.episodes} reach the goal{shown}")
-    OutputConsole().print(table, highlight=False, markup=False)
+    show_table(table)
 
 
 def _stopped(solution: Solution) -> str:

@@ -9,6 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from asnets.cli.logs import LOGGER
+from asnets.cli.network_options import (
+    FeaturesOption,
+    HiddenOption,
+    LayersOption,
+    NoLandmarksOption,
+    PoolingOption,
+    PresetOption,
+    SkipOption,
+    chosen_features,
+    chosen_preset,
+)
 from asnets.cli.running import (
     CostsOption,
     JsonOption,
@@ -25,19 +37,13 @@ from asnets.cli.running import (
 from asnets.deadline import Deadline
 from asnets.errors import LimitError
 from asnets.grounding import DEFAULT_LIMITS, GroundTask
-from asnets.planning import ACTION_FEATURES, HEURISTICS, PLANNERS
-from asnets.training.config import PRESETS
+from asnets.planning import HEURISTICS, PLANNERS
 
 if TYPE_CHECKING:
     from asnets.training.progress import EpochRecord
     from asnets.training.session import Session, SessionFiles
     from asnets.training.trainer import Trainer
 
-_FEATURES_HELP = (
-    "What the network reads of heuristics instead of landmarks alone; may be given several times. "
-    + "; ".join(f"{info.name}: {info.description}" for info in ACTION_FEATURES.values())
-    + "."
-)
 _TEACHERS = [name for name, info in PLANNERS.items() if info.optimal]
 
 
@@ -45,28 +51,19 @@ def train(
     domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="Domain file.")],
     problems: ProblemsArgument,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="MODEL", help="The model file to write.")],
-    preset: Annotated[
-        str,
-        typer.Option(
-            "--preset", metavar="|".join(PRESETS), help="Where options start from: ours, or those of the paper."
-        ),
-    ] = "default",
+    preset: PresetOption = "default",
     teacher_planner: Annotated[
         str | None, typer.Option("--teacher-planner", metavar="|".join(_TEACHERS), help="What labels states.")
     ] = None,
     teacher_heuristic: Annotated[
         str | None, typer.Option("--teacher-heuristic", metavar="|".join(HEURISTICS), help="Its heuristic.")
     ] = None,
-    no_landmarks: Annotated[
-        bool, typer.Option("--no-landmarks", help="The network does not read the landmarks of LM-cut.")
-    ] = False,
-    features: Annotated[
-        list[str] | None, typer.Option("--feature", metavar="|".join(ACTION_FEATURES), help=_FEATURES_HELP)
-    ] = None,
-    layers: Annotated[int | None, typer.Option("--layers", min=1, help="Proposition layers.")] = None,
-    hidden: Annotated[int | None, typer.Option("--hidden", min=1, help="Size of hidden vectors.")] = None,
-    pooling: Annotated[str | None, typer.Option("--pooling", metavar="schema|slot", help="What is pooled.")] = None,
-    skip: Annotated[bool | None, typer.Option("--skip/--no-skip", help="Skip connections.")] = None,
+    no_landmarks: NoLandmarksOption = False,
+    features: FeaturesOption = None,
+    layers: LayersOption = None,
+    hidden: HiddenOption = None,
+    pooling: PoolingOption = None,
+    skip: SkipOption = None,
     dropout: Annotated[float | None, typer.Option("--dropout", help="Probability of dropping an output.")] = None,
     learning_rate: Annotated[float | None, typer.Option("--learning-rate", help="Of Adam.")] = None,
     l2: Annotated[float | None, typer.Option("--l2", help="Coefficient of the squared weights in the loss.")] = None,
@@ -129,13 +126,11 @@ def train(
     The time limit holds wherever training stands. Half of it at most goes to solving the problems, in equal parts:
     problems that take longer are left out. An epoch that is not finished in time does not count.
     """
-    require(preset in PRESETS, f"unknown preset {preset!r}; expected one of {', '.join(PRESETS)}")
-    require(not (no_landmarks and features), "give either --no-landmarks or --feature")
     require(not (resume and force), "give either --resume or --force")
-    chosen = PRESETS[preset].changed(
+    chosen = chosen_preset(preset).changed(
         teacher_planner=teacher_planner,
         teacher_heuristic=teacher_heuristic,
-        features=() if no_landmarks else tuple(features) if features else None,
+        features=chosen_features(no_landmarks, features),
         layers=layers,
         hidden=hidden,
         pooling=pooling,
@@ -174,14 +169,13 @@ def train(
                 start: Callable[..., Trainer] = Trainer if checkpoint is None else checkpoint.resume
                 with bounded(deadline, "training was set up"):
                     trainer = start(tasks, chosen, seed=seed, threads=threads, deadline=deadline, show=show)
-                for each in trainer.left_out:
-                    print(f"warning: {each.problem} is left out: {each.reason}", file=sys.stderr)
                 session = Session(trainer, files)
 
                 def report(record: EpochRecord) -> None:
                     if board is not None:
                         board.add(record)
-                    show(_figures(trainer, record))
+                    if sys.stderr.isatty():  # Elsewhere there is a line of the log for each epoch.
+                        show(_figures(trainer, record))
 
                 try:
                     with bounded(deadline, "training"):
@@ -190,7 +184,7 @@ def train(
                     reason = session.time_is_up()
                 session.finish(reason)
         except KeyboardInterrupt:
-            print(_interrupted(session, files, resume), file=sys.stderr)
+            LOGGER.warning("%s", _interrupted(session, files, resume))
             raise
     if json:
         kept = str(files.checkpoint) if files.checkpoint.exists() else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ from asnets.training.config import Preset
 from asnets.training.progress import most_time
 from asnets.training.seeds import derived_seed
 from asnets.training.teacher import Teacher
+
+logger = logging.getLogger("asnets.training")
 
 SET_UP_SHARE = 0.5
 """The share of the time limit in which the teacher has to solve the problems, so that training gets time as well."""
@@ -139,6 +142,8 @@ def choose_problems(
                 f"Most of the time went to {most_time(seconds)}. {MORE_TIME}"
             )
         raise ConfigError(f"there is no problem to train on: {why}")
+    for each in choice.left_out:
+        logger.warning("%s is left out: %s", each.problem, each.reason)
     return choice
 
 
