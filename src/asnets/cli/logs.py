@@ -1,8 +1,8 @@
 """What is said beside the results: warnings, progress and details, on standard error and into a file.
 
 Everything goes through the logger "asnets" of Python's `logging`. What a live line or a progress bar shows goes to
-"asnets.progress", and what each epoch of a training came to, to "asnets.training"; on a terminal, which shows it already,
-it is not printed again.
+"asnets.progress", and what an epoch of a training came to goes to "asnets.training"; on a terminal, which shows it
+already, it is not printed again.
 """
 
 from __future__ import annotations

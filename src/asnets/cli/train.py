@@ -150,6 +150,7 @@ def train(
     deadline = Deadline(chosen.training.time_limit)
 
     # Imported here, since it takes longer than finding mistakes in the options.
+    from asnets.training.advice import shortcomings
     from asnets.training.figures import TensorBoard
     from asnets.training.session import Session, SessionFiles
     from asnets.training.trainer import Trainer
@@ -183,12 +184,17 @@ def train(
                 except LimitError:
                     reason = session.time_is_up()
                 session.finish(reason)
+                advice = shortcomings(trainer, reason)
         except KeyboardInterrupt:
             LOGGER.warning("%s", _interrupted(session, files, resume))
             raise
+    for sentence in advice:
+        LOGGER.warning("%s", sentence)
     if json:
         kept = str(files.checkpoint) if files.checkpoint.exists() else None
-        print_json({"model": str(output), "checkpoint": kept} | trainer.result() | {"ended": reason})
+        print_json(
+            {"model": str(output), "checkpoint": kept} | trainer.result() | {"ended": reason, "warnings": advice}
+        )
     else:
         _show(trainer, files, reason)
 

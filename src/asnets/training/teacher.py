@@ -72,6 +72,11 @@ class Teacher:
         """Whether it has found that the goal cannot be reached from the initial state."""
         return self._solver.is_dead_end(self._solver.initial)
 
+    def goals(self, runs: int, max_steps: int) -> int:
+        """How many runs of its own policy reach the goal."""
+        _, _, endings = self._solver.run_episodes(self._solver.seed, 0, runs, max_steps)
+        return int(np.count_nonzero(endings == 0))
+
     def teach(self, trajectory: Sequence[Ints], deadline: Deadline = NO_DEADLINE) -> list[Lesson]:
         """Lessons of the states of a trajectory, and of those of the teacher's policy from each of them.
 

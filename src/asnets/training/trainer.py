@@ -211,6 +211,7 @@ class Trainer:
             "left_out": [asdict(each) for each in self.left_out],
             "epochs": len(self.progress.history),
             "seconds": self.progress.elapsed,
+            "loss_floor": self.memory.loss_floor(),
             "best": None if best is None else best.to_dict(),
         }
 
