@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from asnets.deadline import Deadline
 from asnets.errors import ConfigError
 from asnets.evaluation import Trace, trace
 from asnets.evaluation.evaluate import Evaluation, evaluate
@@ -214,11 +215,20 @@ def train(
         costs: "unit" or "metric".
         on_epoch: Called after each epoch.
         **options: Other values for options of `NetworkConfig` and `TrainingConfig`, such as time_limit=60.
+
+    Raises:
+        LimitError: If the time limit, which holds for all of it, is reached before an epoch is finished.
+        TrainingError: If the loss is no longer a number.
     """
     if preset not in PRESETS:
         raise ConfigError(f"unknown preset {preset!r}; expected one of {', '.join(PRESETS)}")
-    tasks = [load(domain, problem, costs=costs) for problem in problems]
-    trainer = Trainer(tasks, PRESETS[preset].changed(**options), seed=seed, threads=threads)
+    chosen = PRESETS[preset].changed(**options)
+    deadline = Deadline(chosen.training.time_limit)
+    tasks = []
+    for problem in problems:
+        deadline.check(f"reading {problem}")
+        tasks.append(load(domain, problem, costs=costs))
+    trainer = Trainer(tasks, chosen, seed=seed, threads=threads, deadline=deadline)
     reason = run_training(trainer, on_epoch)
     for sentence in shortcomings(trainer, reason):
         logger.warning("%s", sentence)

@@ -192,9 +192,8 @@ def train(
         LOGGER.warning("%s", sentence)
     if json:
         kept = str(files.checkpoint) if files.checkpoint.exists() else None
-        print_json(
-            {"model": str(output), "checkpoint": kept} | trainer.result() | {"ended": reason, "warnings": advice}
-        )
+        ending = {"ended": reason, "warnings": advice}
+        print_json({"model": str(output), "checkpoint": kept} | trainer.result() | ending)
     else:
         _show(trainer, files, reason)
 

@@ -30,8 +30,8 @@ def shortcomings(trainer: Trainer, reason: str) -> list[str]:
     config = trainer.preset.training
     if best.skipped:
         found.append(
-            f"the teacher skipped {best.skipped:,} states, each of which takes more than {config.query_limit:,} expanded "
-            "states: a larger --query-limit or another --teacher-heuristic may help"
+            f"the teacher skipped {best.skipped:,} states, which take more than {config.query_limit:,} expanded states "
+            "each: a larger --query-limit or another --teacher-heuristic may help"
         )
     if best.memory == 0:
         found.append(
@@ -42,15 +42,15 @@ def shortcomings(trainer: Trainer, reason: str) -> list[str]:
     floor = trainer.memory.loss_floor()
     if best.loss > floor + 0.05 + 0.1 * floor:
         found.append(
-            f"the loss is {best.loss:.3f}, while the labels allow {floor:.3f}: the network does not tell the best actions "
-            f"apart. More --layers ({trainer.preset.network.layers} now), another --feature "
+            f"the loss is {best.loss:.3f}, while the labels allow {floor:.3f}: the network does not tell the best "
+            f"actions apart. More --layers ({trainer.preset.network.layers} now), another --feature "
             f"({', '.join(trainer.preset.network.features) or 'none'} now), more --learn-steps or another "
             "--learning-rate may help"
         )
     else:
         found.append(
-            f"the loss, {best.loss:.3f}, is about what the labels allow, {floor:.3f}: what the teacher taught was learnt, "
-            "but the policy meets other states. More epochs, or training problems of more kinds, may help"
+            f"the loss, {best.loss:.3f}, is about what the labels allow, {floor:.3f}: what the teacher taught was "
+            "learnt, but the policy meets other states. More epochs, or training problems of more kinds, may help"
         )
     if not trainer.progress.is_solved(config):
         found.append(f"training was ended by {reason} after {len(trainer.progress.history)} epochs")

@@ -299,6 +299,8 @@ class Trainer:
         for problem, (task, policy, value) in enumerate(
             zip(self.tasks, self._judged, self.teacher_values, strict=True)
         ):
+            doing = f"the policy was judged on {task.problem}"
+            self.deadline.check(doing)
             policy.set_weights(self.network)
             result = simulate(
                 policy,
@@ -309,7 +311,7 @@ class Trainer:
                 seconds=self.deadline.limit,
             )
             if result.count("stopped"):
-                raise LimitError(f"the time limit was reached while the policy was judged on {task.problem}")
+                raise LimitError(f"the time limit was reached while {doing}")
             goals.append(result.count("goal"))
             if result.mean_cost is not None:
                 costs.append(result.mean_cost / value)
