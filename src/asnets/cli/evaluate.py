@@ -11,11 +11,11 @@ from rich.table import Table
 
 from asnets.cli.policies import load_trained
 from asnets.cli.running import (
-    CostsOption,
     JsonOption,
     MaxActionsOption,
     MemoryLimitOption,
     ModelArgument,
+    ModelCostsOption,
     ProblemsArgument,
     SeedOption,
     ThreadsOption,
@@ -62,7 +62,7 @@ def evaluate(
         ),
     ] = 9000.0,
     memory_limit: MemoryLimitOption = "10GB",
-    costs: CostsOption = "unit",
+    costs: ModelCostsOption = None,
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
     json: JsonOption = False,
 ) -> None:
@@ -81,7 +81,7 @@ def evaluate(
         deadline = Deadline(time_limit)
         try:
             with bounded(deadline, f"evaluating {model} on {problem}"):
-                loaded = load(domain, problem, costs, max_actions)
+                loaded = load(domain, problem, costs or policy.costs, max_actions)
                 ground_seconds = sum(loaded.seconds.values())
                 with progress_bar(loaded.task.problem, runs) as update:
                     result = policy.evaluate(
@@ -170,4 +170,6 @@ def _show(rows: list[_Row]) -> None:
             cells += [f"{value:.2f} s" for value in times]
         table.add_row(*cells)
     show_table(table)
-    print("coverage and mean cost: 95% confidence; total: with reading, grounding and simulation")
+    modes = " and ".join(dict.fromkeys(result.task.cost_mode for result in results))
+    costs = f"costs: {modes}; " if modes else ""
+    print(f"{costs}coverage and mean cost: 95% confidence; total: with reading, grounding and simulation")

@@ -9,11 +9,11 @@ import typer
 
 from asnets.cli.policies import load_trained
 from asnets.cli.running import (
-    CostsOption,
     DomainArgument,
     JsonOption,
     MaxActionsOption,
     ModelArgument,
+    ModelCostsOption,
     ProblemArgument,
     SeedOption,
     TimeLimitOption,
@@ -38,7 +38,7 @@ def run(
     max_steps: Annotated[int, typer.Option("--max-steps", min=0, help="Step limit.")] = 300,
     seed: SeedOption = 0,
     time_limit: TimeLimitOption = None,
-    costs: CostsOption = "unit",
+    costs: ModelCostsOption = None,
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
     json: JsonOption = False,
 ) -> None:
@@ -56,7 +56,7 @@ def run(
     deadline = Deadline(time_limit)
     with bounded(deadline, f"running {model} on {problem or domain}"):
         policy = load_trained(model)
-        task = load(domain, problem, costs, max_actions).task
+        task = load(domain, problem, costs or policy.costs, max_actions).task
         if output is None:
             found = policy.run(task, seed=seed, max_steps=max_steps)
         else:
@@ -74,6 +74,7 @@ def run(
                 "problem": task.problem,
                 "ending": record.ending,
                 "cost": record.cost,
+                "costs": task.cost_mode,
                 "seed": seed,
                 **({} if output is None else {"picture": str(output)}),
                 "steps": [
@@ -91,6 +92,7 @@ def run(
             }
         )
         return
+    print(f"{task.problem} of {task.domain}, {task.cost_mode} costs")
     width = len(str(len(found.steps)))
     for number, step in enumerate(found.steps, 1):
         changes = " ".join([*(f"+{name}" for name in step.added), *(f"-{name}" for name in step.deleted)])

@@ -47,6 +47,14 @@ ProblemArgument = Annotated[
 CostsOption = Annotated[
     str, typer.Option("--costs", metavar="unit|metric", help="Cost of an action: 1, or from the problem's :metric.")
 ]
+ModelCostsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--costs",
+        metavar="unit|metric",
+        help="Cost of an action: 1, or from the problem's :metric; as in training if left out.",
+    ),
+]
 MaxActionsOption = Annotated[
     int, typer.Option("--max-actions", min=1, help="Stop with an error at this many ground actions.")
 ]

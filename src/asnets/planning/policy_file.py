@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from asnets import _native
 from asnets.errors import ConfigError, FileError
-from asnets.files import join_tensors, read_bytes, split_tensors, write_atomically
+from asnets.files import join_tensors, read_bytes, read_metadata, split_tensors, write_atomically
 from asnets.grounding import GroundTask
 from asnets.grounding.task import Lists
 from asnets.planning.solvers import Solver
@@ -111,6 +111,11 @@ def save_policy(path: Path, policy: SavedPolicy) -> None:
     metadata = {"format": FORMAT, "origin": json.dumps(asdict(policy.origin))}
     tensors: dict[str, npt.NDArray[Any]] = {"states": policy.states, "actions": policy.actions, "values": policy.values}
     write_atomically(path, join_tensors(tensors, metadata))
+
+
+def is_policy(path: Path) -> bool:
+    """Whether a file says that it is a policy; it may be damaged."""
+    return str(read_metadata(path).get("format", "")).startswith("asnets-policy-")
 
 
 def load_policy(path: Path, task: GroundTask) -> SavedPolicy:
