@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
 
+from asnets import _native
 from asnets.errors import ConfigError, LimitError
 
 
@@ -14,10 +14,11 @@ class Deadline:
 
     Attributes:
         seconds: How long after its beginning it lies; infinite for none.
+        native: The same for the compiled core, which looks at it every few milliseconds; None for none.
     """
 
     def __init__(self, seconds: float | None = None) -> None:
-        """A deadline so many seconds from now; None for none.
+        """A deadline so many seconds from now; infinite for one that can only be cancelled, None for none at all.
 
         Raises:
             ConfigError: If the number is not positive.
@@ -26,7 +27,7 @@ class Deadline:
             raise ConfigError(f"the time limit must be positive, not {seconds}")
         self.seconds = math.inf if seconds is None else float(seconds)
         self._begin = time.perf_counter()
-        self._cancelled = threading.Event()
+        self.native = None if seconds is None else _native.Deadline(self.seconds)
 
     @property
     def elapsed(self) -> float:
@@ -36,7 +37,7 @@ class Deadline:
     @property
     def left(self) -> float:
         """Seconds until the deadline; 0 once it has passed or was cancelled."""
-        return 0.0 if self._cancelled.is_set() else max(0.0, self.seconds - self.elapsed)
+        return 0.0 if self.has_passed() else max(0.0, self.seconds - self.elapsed)
 
     @property
     def limit(self) -> float | None:
@@ -44,11 +45,13 @@ class Deadline:
         return None if math.isinf(self.left) else max(1e-9, self.left)
 
     def has_passed(self) -> bool:
-        return self.left <= 0
+        return self.native is not None and self.native.has_passed()
 
     def cancel(self) -> None:
         """Ends the work now, from any thread."""
-        self._cancelled.set()
+        if self.native is None:
+            raise ValueError("there is no deadline to cancel; Deadline(math.inf) makes one")
+        self.native.cancel()
 
     def check(self, doing: str) -> None:
         """Raises an error that says what the time went to.
