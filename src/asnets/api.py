@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError
 from asnets.evaluation import Trace, trace
 from asnets.evaluation.evaluate import Evaluation, evaluate
@@ -122,10 +123,21 @@ class Policy:
         """The probability of each applicable action in a state, the initial one by default; the likeliest first."""
         return _named(task, NetworkPolicy(self.network, task), _state(task, state))
 
-    def run(self, task: GroundTask, *, seed: int = 0, max_steps: int = 300) -> Run:
-        """One run of the greedy policy: the first of those that `evaluate` makes with the same seed."""
+    def run(
+        self,
+        task: GroundTask,
+        *,
+        seed: int = 0,
+        episode: int = 0,
+        max_steps: int = 300,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> Run:
+        """One run of the greedy policy: of those that `evaluate` makes with the same seed, the one of a number.
+
+        Where the deadline stops it, it ends there.
+        """
         policy = NetworkPolicy(self.network, task)
-        found = trace(policy, seed=seed, max_steps=max_steps)
+        found = trace(policy, seed=seed, episode=episode, max_steps=max_steps, deadline=deadline)
         steps = tuple(
             RunStep(
                 task.action_name(step.action),

@@ -148,7 +148,7 @@ def _show(rows: list[_Row]) -> None:
     results = [row.result for row in rows if row.result is not None]
     failures = [ending for ending in _FAILURES if any(result.finished.count(ending) for result in results)]
     some_not_run = any(row.to_dict()["not_run"] for row in rows)
-    headings = ["problem", "goals", *(ending.replace("_", " ") + "s" for ending in failures)]
+    headings = ["problem", "goals", *map(_label, failures)]
     headings += ["not run"] * some_not_run + ["coverage", "mean cost", "features", "network", "total"]
     table = Table(box=None, pad_edge=False)
     for heading in headings:
@@ -170,4 +170,15 @@ def _show(rows: list[_Row]) -> None:
             cells += [f"{value:.2f} s" for value in times]
         table.add_row(*cells)
     show_table(table)
+    examples = [(row.problem, failure) for row in rows if row.result for failure in row.result.failures]
+    for problem, failure in examples:
+        print(f"{problem}: {_label(failure.ending)}: {failure.count}, e.g. {failure.example}")
+    if examples:
+        seed = next(result.finished.seed for result in results)
+        print(f"`asnets run` with --seed {seed} --episode N shows run N step by step")
     print("coverage and mean cost: 95% confidence; total: with reading, grounding and simulation")
+
+
+def _label(ending: Ending) -> str:
+    """Runs that ended so, in words."""
+    return ending.replace("_", " ") + "s"

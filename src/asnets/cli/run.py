@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,8 +23,13 @@ from asnets.cli.running import (
     require,
 )
 from asnets.deadline import Deadline
+from asnets.errors import LimitError
+from asnets.evaluation.rollouts import ENDING_WORDS
 from asnets.files import refuse_overwriting, write_atomically
-from asnets.grounding import DEFAULT_LIMITS
+from asnets.grounding import DEFAULT_LIMITS, GroundTask
+
+if TYPE_CHECKING:
+    from asnets.api import Run
 
 
 def run(
@@ -37,6 +42,9 @@ def run(
     ] = None,
     max_steps: Annotated[int, typer.Option("--max-steps", min=0, help="Step limit.")] = 300,
     seed: SeedOption = 0,
+    episode: Annotated[
+        int, typer.Option("--episode", min=0, help="Which of the runs that `asnets evaluate` makes with the seed.")
+    ] = 0,
     time_limit: TimeLimitOption = None,
     costs: CostsOption = "unit",
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
@@ -58,46 +66,55 @@ def run(
         policy = load_trained(model)
         task = load(domain, problem, costs, max_actions).task
         if output is None:
-            found = policy.run(task, seed=seed, max_steps=max_steps)
+            found = policy.run(task, seed=seed, episode=episode, max_steps=max_steps, deadline=deadline)
         else:
             from asnets.pictures import draw_run, page
 
-            picture = draw_run(policy, task, seed=seed, max_steps=max_steps)
+            picture = draw_run(policy, task, seed=seed, episode=episode, max_steps=max_steps, deadline=deadline)
             found = picture.run
             title = f"A run on {task.problem}"
             write_atomically(output, picture.svg if suffix == ".svg" else page(title, [picture.html]))
-    record = found.record
     if json:
-        print_json(
+        print_json(_as_json(task, found, output))
+    else:
+        _show(found, output)
+    if found.record.ending == "stopped":
+        raise LimitError(f"the time limit of {deadline.seconds:g} s was reached: the run did not end")
+
+
+def _as_json(task: GroundTask, found: Run, picture: Path | None) -> dict[str, object]:
+    record = found.record
+    return {
+        "domain": task.domain,
+        "problem": task.problem,
+        "ending": record.ending,
+        "cost": record.cost,
+        "seed": record.seed,
+        "episode": record.episode,
+        **({} if picture is None else {"picture": str(picture)}),
+        "steps": [
             {
-                "domain": task.domain,
-                "problem": task.problem,
-                "ending": record.ending,
-                "cost": record.cost,
-                "seed": seed,
-                **({} if output is None else {"picture": str(output)}),
-                "steps": [
-                    {
-                        "action": step.action,
-                        "probability": step.probability,
-                        "runner_up": None
-                        if step.runner_up is None
-                        else {"action": step.runner_up[0], "probability": step.runner_up[1]},
-                        "added": list(step.added),
-                        "deleted": list(step.deleted),
-                    }
-                    for step in found.steps
-                ],
+                "action": step.action,
+                "probability": step.probability,
+                "runner_up": None
+                if step.runner_up is None
+                else {"action": step.runner_up[0], "probability": step.runner_up[1]},
+                "added": list(step.added),
+                "deleted": list(step.deleted),
             }
-        )
-        return
+            for step in found.steps
+        ],
+    }
+
+
+def _show(found: Run, picture: Path | None) -> None:
     width = len(str(len(found.steps)))
     for number, step in enumerate(found.steps, 1):
         changes = " ".join([*(f"+{name}" for name in step.added), *(f"-{name}" for name in step.deleted)])
         other = "" if step.runner_up is None else f", before {step.runner_up[0]} {step.runner_up[1]:.3f}"
         print(f"{number:>{width}}  {step.action}  {step.probability:.3f}{other}")
         print(f"{'':>{width}}    {changes or 'no change'}")
-    ending = {"goal": "goal reached", "dead_end": "dead end: no action applies", "step_limit": "step limit reached"}
-    print(f"{ending[record.ending]} after {record.steps} steps, cost {record.cost:g}")
-    if output is not None:
-        print(f"picture: {output}")
+    record = found.record
+    print(f"{ENDING_WORDS[record.ending]} after {record.steps} steps, cost {record.cost:g}")
+    if picture is not None:
+        print(f"picture: {picture}")

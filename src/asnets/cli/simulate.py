@@ -25,7 +25,7 @@ from asnets.deadline import Deadline
 from asnets.errors import LimitError
 from asnets.evaluation import EpisodePolicy, RandomPolicy, Simulation, Trace, trace
 from asnets.evaluation import simulate as run_episodes
-from asnets.evaluation.rollouts import ENDINGS
+from asnets.evaluation.rollouts import ENDING_WORDS, ENDINGS
 from asnets.grounding import DEFAULT_LIMITS, GroundTask
 
 
@@ -69,10 +69,10 @@ def simulate(
                 max_steps=max_steps,
                 seed=seed,
                 threads=threads,
-                seconds=deadline.limit,
+                deadline=deadline,
                 progress=lambda done, steps: update(done, f"{steps:,} steps"),
             )
-        first = trace(chosen, max_steps=max_steps, seed=seed) if show_trace else None
+        first = trace(chosen, max_steps=max_steps, seed=seed, deadline=deadline) if show_trace else None
     if json:
         print_json(_as_json(task, result, first))
     else:
@@ -93,6 +93,7 @@ def _as_json(task: GroundTask, result: Simulation, first: Trace | None) -> dict[
         "goals": result.count("goal"),
         "dead_ends": result.count("dead_end"),
         "step_limits": result.count("step_limit"),
+        "loops": result.count("loop"),
         "stopped": result.count("stopped"),
         "mean_cost": result.mean_cost,
         "costs": task.cost_mode,
@@ -125,13 +126,11 @@ def _show_trace(task: GroundTask, first: Trace, is_random: bool) -> None:
         changes = [f"+{task.atom_name(atom)}" for atom in step.added]
         changes += [f"-{task.atom_name(atom)}" for atom in step.deleted]
         print(f"{number:>{width}}  {task.action_name(step.action)}  {' '.join(changes) or 'no change'}")
-    ending = {
-        "goal": "goal reached",
-        "dead_end": f"dead end: {'no action applies' if is_random else 'the policy gives up'}",
-        "step_limit": "step limit reached",
-    }
     record = first.record
-    print(f"{ending[record.ending]} after {record.steps} steps, cost {record.cost:g}\n")
+    words = ENDING_WORDS[record.ending]
+    if record.ending == "dead_end" and not is_random:
+        words = "dead end (no way to the goal, or the policy gives up)"
+    print(f"{words} after {record.steps} steps, cost {record.cost:g}\n")
 
 
 def _show(task: GroundTask, result: Simulation) -> None:

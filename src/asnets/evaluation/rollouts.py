@@ -21,6 +21,13 @@ from asnets.planning import Solver
 Ending = Literal["goal", "dead_end", "step_limit", "stopped", "loop"]
 ENDINGS: tuple[Ending, ...] = ("goal", "dead_end", "step_limit", "stopped", "loop")
 """How a run ends, in the order of the compiled core's numbers."""
+ENDING_WORDS: dict[Ending, str] = {
+    "goal": "goal reached",
+    "dead_end": "dead end (no way to the goal)",
+    "step_limit": "step limit reached",
+    "stopped": "stopped by the time limit",
+    "loop": "step limit reached (going in circles)",
+}
 MAX_SEED = 2**64 - 1
 _MAX_STEPS = 2**62  # The compiled core takes no larger limits; no run gets so far.
 
