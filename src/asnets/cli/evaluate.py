@@ -11,11 +11,12 @@ from rich.table import Table
 
 from asnets.cli.policies import load_trained
 from asnets.cli.running import (
-    CostsOption,
+    DetectDeadEndsOption,
     JsonOption,
     MaxActionsOption,
     MemoryLimitOption,
     ModelArgument,
+    ModelCostsOption,
     ProblemsArgument,
     SeedOption,
     ThreadsOption,
@@ -62,7 +63,8 @@ def evaluate(
         ),
     ] = 9000.0,
     memory_limit: MemoryLimitOption = "10GB",
-    costs: CostsOption = "unit",
+    detect_dead_ends: DetectDeadEndsOption = True,
+    costs: ModelCostsOption = None,
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
     json: JsonOption = False,
 ) -> None:
@@ -81,7 +83,7 @@ def evaluate(
         deadline = Deadline(time_limit)
         try:
             with bounded(deadline, f"evaluating {model} on {problem}"):
-                loaded = load(domain, problem, costs, max_actions)
+                loaded = load(domain, problem, costs or policy.costs, max_actions)
                 ground_seconds = sum(loaded.seconds.values())
                 with progress_bar(loaded.task.problem, runs) as update:
                     result = policy.evaluate(
@@ -92,6 +94,7 @@ def evaluate(
                         time_limit=deadline.limit or time_limit,
                         memory_limit=memory,
                         threads=threads,
+                        detect_dead_ends=detect_dead_ends,
                         progress=lambda done, update=update: update(done, "runs"),  # type: ignore[misc]
                     )
             message = _MESSAGES[result.status].format(time=time_limit, memory=memory_limit)
@@ -148,7 +151,7 @@ def _show(rows: list[_Row]) -> None:
     results = [row.result for row in rows if row.result is not None]
     failures = [ending for ending in _FAILURES if any(result.finished.count(ending) for result in results)]
     some_not_run = any(row.to_dict()["not_run"] for row in rows)
-    headings = ["problem", "goals", *map(_label, failures)]
+    headings = ["problem", "goals", *(ending.replace("_", " ") + "s" for ending in failures)]
     headings += ["not run"] * some_not_run + ["coverage", "mean cost", "features", "network", "total"]
     table = Table(box=None, pad_edge=False)
     for heading in headings:
@@ -170,15 +173,11 @@ def _show(rows: list[_Row]) -> None:
             cells += [f"{value:.2f} s" for value in times]
         table.add_row(*cells)
     show_table(table)
-    examples = [(row.problem, failure) for row in rows if row.result for failure in row.result.failures]
-    for problem, failure in examples:
-        print(f"{problem}: {_label(failure.ending)}: {failure.count}, e.g. {failure.example}")
-    if examples:
-        seed = next(result.finished.seed for result in results)
-        print(f"`asnets run` with --seed {seed} --episode N shows run N step by step")
-    print("coverage and mean cost: 95% confidence; total: with reading, grounding and simulation")
-
-
-def _label(ending: Ending) -> str:
-    """Runs that ended so, in words."""
-    return ending.replace("_", " ") + "s"
+    for result in results:
+        for failure in result.failures:
+            print(f"{result.task.problem}: {failure.example}")
+    if any(result.failures for result in results):
+        print(f"`asnets run` with --seed {results[0].finished.seed} --episode N shows run N step by step")
+    modes = " and ".join(dict.fromkeys(result.task.cost_mode for result in results))
+    costs = f"costs: {modes}; " if modes else ""
+    print(f"{costs}coverage and mean cost: 95% confidence; total: with reading, grounding and simulation")

@@ -1,7 +1,8 @@
 """What is said beside the results: warnings, progress and details, on standard error and into a file.
 
 Everything goes through the logger "asnets" of Python's `logging`. What a live line or a progress bar shows goes to
-"asnets.progress"; on a terminal, which shows it already, it is not printed again.
+"asnets.progress", and what an epoch of a training came to goes to "asnets.training"; on a terminal, which shows it
+already, it is not printed again.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ R = TypeVar("R")
 
 LOGGER = logging.getLogger("asnets")
 PROGRESS = LOGGER.getChild("progress")
+_SHOWN_LIVE = (PROGRESS.name, "asnets.training")
 
 _OPTIONS: dict[str, tuple[Any, Any]] = {
     "quiet": (
@@ -116,7 +118,7 @@ class _TerminalHandler(logging.Handler):
         self._with_names = with_names
 
     def emit(self, record: logging.LogRecord) -> None:
-        if record.name == PROGRESS.name and sys.stderr.isatty():
+        if record.name in _SHOWN_LIVE and record.levelno <= logging.INFO and sys.stderr.isatty():
             return
         kind = f"{record.levelname.lower()}: " if record.levelno >= logging.WARNING else ""
         name = f"[{record.name}] " if self._with_names else ""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asnets.errors import FileError, ModelFileError
-from asnets.files import read_bytes, split_tensors
+from asnets.files import read_metadata
 from asnets.grounding import GroundTask
 from asnets.models import find_model, model_names
 from asnets.planning import SavedPolicy, load_policy
@@ -29,7 +29,7 @@ def load_trained(model: str) -> Policy:
     try:
         return Policy.load(path)
     except ModelFileError:
-        metadata = _metadata(path)
+        metadata = read_metadata(path)
         if metadata.get("format") == PLANNER_POLICY:
             raise ModelFileError(
                 f"{path}: a policy saved by `asnets solve`, not a trained model; "
@@ -55,17 +55,9 @@ def load_saved(name: str, task: GroundTask) -> SavedPolicy:
     except FileError:
         from asnets.network.model_file import FORMAT as MODEL
 
-        if (not path.exists() and name in model_names()) or MODEL in _metadata(path):
+        if (not path.exists() and name in model_names()) or MODEL in read_metadata(path):
             raise FileError(
                 f"{name}: a trained model, not a policy saved by `asnets solve`; "
                 f"`asnets evaluate {name} DOMAIN PROBLEM` runs it"
             ) from None
         raise
-
-
-def _metadata(path: Path) -> dict[str, str]:
-    """The words in the header of a safetensors file; none for any other file."""
-    try:
-        return split_tensors(read_bytes(path))[1]
-    except (FileError, ValueError):
-        return {}

@@ -9,11 +9,12 @@ import typer
 
 from asnets.cli.policies import load_trained
 from asnets.cli.running import (
-    CostsOption,
+    DetectDeadEndsOption,
     DomainArgument,
     JsonOption,
     MaxActionsOption,
     ModelArgument,
+    ModelCostsOption,
     ProblemArgument,
     SeedOption,
     TimeLimitOption,
@@ -24,7 +25,6 @@ from asnets.cli.running import (
 )
 from asnets.deadline import Deadline
 from asnets.errors import LimitError
-from asnets.evaluation.rollouts import ENDING_WORDS
 from asnets.files import refuse_overwriting, write_atomically
 from asnets.grounding import DEFAULT_LIMITS, GroundTask
 
@@ -46,7 +46,8 @@ def run(
         int, typer.Option("--episode", min=0, help="Which of the runs that `asnets evaluate` makes with the seed.")
     ] = 0,
     time_limit: TimeLimitOption = None,
-    costs: CostsOption = "unit",
+    detect_dead_ends: DetectDeadEndsOption = True,
+    costs: ModelCostsOption = None,
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
     json: JsonOption = False,
 ) -> None:
@@ -64,14 +65,14 @@ def run(
     deadline = Deadline(time_limit)
     with bounded(deadline, f"running {model} on {problem or domain}"):
         policy = load_trained(model)
-        task = load(domain, problem, costs, max_actions).task
-        if output is None:
-            found = policy.run(task, seed=seed, episode=episode, max_steps=max_steps, deadline=deadline)
-        else:
-            from asnets.pictures import draw_run, page
+        task = load(domain, problem, costs or policy.costs, max_actions).task
+        found = policy.run(
+            task, seed=seed, episode=episode, max_steps=max_steps, detect_dead_ends=detect_dead_ends, deadline=deadline
+        )
+        if output is not None:
+            from asnets.pictures import draw, page
 
-            picture = draw_run(policy, task, seed=seed, episode=episode, max_steps=max_steps, deadline=deadline)
-            found = picture.run
+            picture = draw(found, task)
             title = f"A run on {task.problem}"
             write_atomically(output, picture.svg if suffix == ".svg" else page(title, [picture.html]))
     if json:
@@ -89,6 +90,7 @@ def _as_json(task: GroundTask, found: Run, picture: Path | None) -> dict[str, ob
         "problem": task.problem,
         "ending": record.ending,
         "cost": record.cost,
+        "costs": task.cost_mode,
         "seed": record.seed,
         "episode": record.episode,
         **({} if picture is None else {"picture": str(picture)}),
@@ -114,7 +116,6 @@ def _show(found: Run, picture: Path | None) -> None:
         other = "" if step.runner_up is None else f", before {step.runner_up[0]} {step.runner_up[1]:.3f}"
         print(f"{number:>{width}}  {step.action}  {step.probability:.3f}{other}")
         print(f"{'':>{width}}    {changes or 'no change'}")
-    record = found.record
-    print(f"{ENDING_WORDS[record.ending]} after {record.steps} steps, cost {record.cost:g}")
+    print(found.record)
     if picture is not None:
         print(f"picture: {picture}")

@@ -47,6 +47,14 @@ ProblemArgument = Annotated[
 CostsOption = Annotated[
     str, typer.Option("--costs", metavar="unit|metric", help="Cost of an action: 1, or from the problem's :metric.")
 ]
+ModelCostsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--costs",
+        metavar="unit|metric",
+        help="Cost of an action: 1, or from the problem's :metric; as in training if left out.",
+    ),
+]
 MaxActionsOption = Annotated[
     int, typer.Option("--max-actions", min=1, help="Stop with an error at this many ground actions.")
 ]
@@ -67,6 +75,13 @@ ProblemsArgument = Annotated[
 TimeLimitOption = Annotated[
     float | None,
     typer.Option("--time-limit", metavar="SECONDS", help="Of the whole command, from reading files on; exit code 4."),
+]
+DetectDeadEndsOption = Annotated[
+    bool,
+    typer.Option(
+        "--dead-end-detection/--no-dead-end-detection",
+        help="Whether runs end as dead ends where the goal cannot be reached even in the relaxation.",
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from asnets.api import Policy, Run
-from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.grounding import GroundTask
 from asnets.pictures.blocks import BlocksWorld, find_blocks_world
 from asnets.pictures.fragment import MAX_CHANGES, Card, Contents, draw_fragment, ending_words
@@ -39,14 +38,7 @@ class RunPicture:
 
 
 def draw_run(
-    policy: Policy,
-    task: GroundTask,
-    *,
-    seed: int = 0,
-    episode: int = 0,
-    max_steps: int = 300,
-    deadline: Deadline = NO_DEADLINE,
-    title: str | None = None,
+    policy: Policy, task: GroundTask, *, seed: int = 0, max_steps: int = 300, title: str | None = None
 ) -> RunPicture:
     """Runs a policy once, the run that `Policy.run` makes, and draws it.
 
@@ -54,12 +46,20 @@ def draw_run(
         policy: The policy, of the domain of the task.
         task: The problem.
         seed: Of all random choices.
-        episode: Which of the runs of the seed.
         max_steps: Step limit.
-        deadline: When the run is stopped.
         title: Over the picture; the name of the problem if left out.
     """
-    run = policy.run(task, seed=seed, episode=episode, max_steps=max_steps, deadline=deadline)
+    return draw(policy.run(task, seed=seed, max_steps=max_steps), task, title=title)
+
+
+def draw(run: Run, task: GroundTask, *, title: str | None = None) -> RunPicture:
+    """Draws a run on a problem.
+
+    Args:
+        run: The run.
+        task: The problem.
+        title: Over the picture; the name of the problem if left out.
+    """
     title = f"{task.problem} of {task.domain}" if title is None else title
     left_out = ""
     world = find_tireworld(task)

@@ -153,8 +153,7 @@ class Contents:
 def ending_words(run: Run) -> str:
     """How a run ended."""
     record = run.record
-    words = ENDING_WORDS[record.ending]
-    return f"{words} after {count(record.steps, 'step')}, cost {record.cost:g}"
+    return f"{ENDING_WORDS[record.ending]} after {count(record.steps, 'step')}, cost {record.cost:g}"
 
 
 def draw_fragment(run: Run, kind: str, title: str, contents: Contents) -> str:
