@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
+import logging
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -16,6 +18,8 @@ import numpy.typing as npt
 import safetensors.numpy
 
 from asnets.errors import ConfigError, FileError
+
+_LOGGER = logging.getLogger(__name__)
 
 Arrays = dict[str, npt.NDArray[Any]]
 _MAX_HEADER = 100_000_000  # Bytes; the format allows no more.
@@ -33,18 +37,31 @@ def read_bytes(path: Path) -> bytes:
         raise FileError(f"{path}: cannot read the file: {error.strerror or error}") from None
 
 
+def make_folder(path: Path) -> None:
+    """Makes a folder, if it is not there, and those above it.
+
+    Raises:
+        OSError: If it cannot be made; "Not a directory" where a file is in the way.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from None
+
+
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Writes a file, text as UTF-8, under a temporary name beside its place and renames it.
 
     Raises:
         FileError: If it cannot be written; nothing is left behind.
     """
+    data = content.encode() if isinstance(content, str) else content
     temporary: str | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(handle, "wb") as stream:
-            stream.write(content.encode() if isinstance(content, str) else content)
+            stream.write(data)
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)  # mkstemp makes files private; these are for sharing.
@@ -55,6 +72,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         if isinstance(error, OSError):
             raise FileError(f"{path}: cannot write the file: {error.strerror or error}") from None
         raise
+    _LOGGER.debug("%s: %d bytes written", path, len(data))
 
 
 def refuse_overwriting(output: Path, inputs: Iterable[str | Path | None]) -> None:
@@ -127,7 +145,7 @@ def locked(path: Path, taken: str) -> Iterator[None]:
 
 
 def _lock(path: Path) -> IO[str]:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     while True:
         file = path.open("a")
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -14,7 +15,8 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner, Result
 
-from asnets.cli.main import app
+from asnets.cli.app import app
+from asnets.cli.train import train
 from asnets.domains import FAMILIES, domain_text, generate
 from asnets.evaluation import RandomPolicy, simulate, trace
 from asnets.grounding import ground
@@ -76,8 +78,9 @@ def test_version() -> None:
 def test_help_names_commands_and_exit_codes(option: str) -> None:
     result = invoke(option)
     assert result.exit_code == 0
-    for word in ("check", "inspect", "generate", "simulate", "Exit codes", "130 interrupted"):
-        assert word in result.stdout
+    words = " ".join(result.stdout.split())
+    for word in ("check", "inspect", "generate", "simulate", "Exit codes", "130 interrupted", "143 terminated"):
+        assert word in words
 
 
 @pytest.mark.parametrize("command", ["check", "inspect", "generate", "simulate"])
@@ -113,6 +116,32 @@ def test_wrong_use(arguments: list[str]) -> None:
     assert result.exit_code == 2
     assert result.stdout == ""
     assert "Usage:" in result.stderr
+
+
+def test_help_shows_the_defaults_of_the_presets() -> None:
+    """Of every option that is left to the preset."""
+    text = " ".join(invoke("train", "--help").stdout.split())
+    left_to_preset = {
+        name
+        for name, parameter in inspect.signature(train).parameters.items()
+        if parameter.default is None and _shown(name, "default")
+    }
+    assert {"layers", "pooling", "skip", "features", "learn_steps", "time_limit", "patience"} <= left_to_preset
+    for name in left_to_preset:
+        default, paper = _shown(name, "default"), _shown(name, "paper")
+        expected = default if default == paper else f"{default}; paper: {paper}"
+        option = "--feature" if name == "features" else "--" + name.replace("_", "-")
+        assert re.search(rf" {option} [^[]*\[default: \({re.escape(expected)}\)", text), name
+
+
+def _shown(name: str, preset: str) -> str:
+    chosen = PRESETS[preset]
+    value = getattr(chosen.network, name, getattr(chosen.training, name, None))
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def test_wrong_use_as_a_process() -> None:
@@ -359,7 +388,8 @@ def test_inspect_draws_the_network(folder: Path) -> None:
     assert "Action Schema Network for only of the domain ferry" in text
     assert "(sail a b)" in text
     network = PRESETS["default"].network
-    assert f"hidden size {network.hidden}, pooling by {network.pooling}, skip connections" in text
+    skip = "with" if network.skip else "without"
+    assert f"hidden size {network.hidden}, pooling by {network.pooling}, {skip} skip" in text
     # The same again, in place of the old one.
     assert invoke("inspect", folder / "all.pddl", "--network", "-o", folder / "pictures" / "net.svg").exit_code == 0
     assert (folder / "pictures" / "net.svg").read_bytes() == picture
@@ -397,6 +427,17 @@ def test_inspect_draws_the_network_that_is_asked_for(folder: Path) -> None:
         (["--network", "-o", "n.svg", "--layers", "0"], "layers must be a whole number from 1 to 64, not 0"),
         (["--network", "-o", "n.svg", "--hidden", "-1"], "hidden must be a whole number from 1 to 4096, not -1"),
         (["--network", "-o", "n.svg", "--pooling", "max"], "pooling must be one of schema, slot, not 'max'"),
+        (["--network", "-o", "n.svg", "--preset", "best"], "unknown preset 'best'; expected one of default, paper"),
+        (["--preset", "paper", "--feature", "landmarks"], "--preset, --feature: only with --network"),
+        (["--model", "monster"], "--model: only with --network"),
+        (
+            ["--network", "-o", "n.svg", "--model", "monster", "--hidden", "4", "--no-skip"],
+            "--hidden, --skip: not with --model, whose network has its shape",
+        ),
+        (
+            ["--network", "-o", "n.svg", "--no-landmarks", "--feature", "landmarks"],
+            "give either --no-landmarks or --feature",
+        ),
     ],
 )
 def test_pictures_that_inspect_refuses(
@@ -524,10 +565,8 @@ def test_folder_in_place_of_a_file(tmp_path: Path, force: bool) -> None:
     (tmp_path / "gripper-n2.pddl").mkdir()
     result = invoke("generate", "gripper", "--size", "2", "-o", tmp_path, *(["--force"] if force else []))
     assert result.exit_code == 3
-    assert (
-        result.stderr
-        == f"error: {tmp_path}/gripper-n2.pddl: {'cannot write the file: ' if force else ''}Is a directory\n"
-    )
+    reason = f"cannot {'write' if force else 'read'} the file: Is a directory"
+    assert result.stderr == f"error: {tmp_path}/gripper-n2.pddl: {reason}\n"
     # What is there is whole: with --force the domain, which came first.
     expected = {"domain.pddl": domain_text("gripper").encode()} if force else {}
     assert listing(tmp_path) == expected | {"gripper-n2.pddl": b"a folder"}

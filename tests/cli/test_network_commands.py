@@ -90,6 +90,69 @@ def test_evaluate(trained: Path) -> None:
     assert (stopped["status"], stopped["runs"], stopped["not_run"], stopped["mean_cost"]) == ("time", 30, 30, None)
 
 
+def test_evaluate_says_why_runs_failed(trained: Path) -> None:
+    result = run("evaluate", "m.asnet", "line.pddl", "l9.pddl", "l3.pddl", "--max-steps", "5", cwd=trained)
+    assert result.returncode == 0
+    heading, nine, three, _ = (re.split(r" {2,}", line.strip()) for line in result.stdout.splitlines())
+    assert heading == ["problem", "goals", "step limits", "coverage", "mean cost", "features", "network", "total"]
+    assert nine[:3] == ["line-9", "0/30", "30"]
+    assert three[:3] == ["line-3", "30/30", "0"]
+    result = run("evaluate", "m.asnet", "line.pddl", "l3.pddl", cwd=trained)
+    assert result.stdout.splitlines()[0].split()[:3] == ["problem", "goals", "coverage"], "only failures that occurred"
+
+
+def test_problems_that_are_cut_off(trained: Path) -> None:
+    """The others are evaluated all the same, and all is printed before the exit with 4."""
+    arguments = ["evaluate", "m.asnet", "line.pddl", "l9.pddl", "l3.pddl", "--max-actions", "6"]
+    result = run(*arguments, cwd=trained)
+    assert result.returncode == 4
+    first, *others = result.stderr.splitlines()
+    assert first == "error: 1 of 2 problems were cut off"
+    assert others[0].startswith("  l9.pddl: ")
+    heading, nine, three, _ = (re.split(r" {2,}", line.strip()) for line in result.stdout.splitlines())
+    assert heading[:3] == ["problem", "goals", "not run"]
+    assert nine[:3] == ["l9.pddl", "0/30 (too large)", "30"]
+    assert three[:3] == ["line-3", "30/30", "0"]
+    result = run(*arguments, "--json", cwd=trained)
+    cut_off, whole = json.loads(result.stdout)
+    assert (result.returncode, cut_off["status"], cut_off["not_run"], cut_off["coverage"]) == (4, "size", 30, 0)
+    assert (whole["status"], whole["goals"]) == ("finished", 30)
+    result = run("evaluate", "m.asnet", "line.pddl", "l9.pddl", "--memory-limit", "1MB", cwd=trained)
+    assert (result.returncode, result.stderr) == (
+        4,
+        "error: 1 of 1 problems were cut off\n  line-9: the memory limit of 1MB was reached\n",
+    )
+    assert "0/30 (memory limit)" in result.stdout
+
+
+def test_the_picture_is_that_of_the_network_that_train_makes(trained: Path, tmp_path: Path) -> None:
+    shapes = {
+        "m.asnet": [],
+        "small.asnet": ["--preset", "paper", "--hidden", "5", "--layers", "1", "--no-landmarks", "--skip"],
+        "two.asnet": ["--feature", "landmarks", "--feature", "relaxed-plan", "--pooling", "schema"],
+    }
+    for model, shape in shapes.items():
+        if shape:
+            options = ["--max-epochs", "1", "--learn-steps", "1"]
+            assert run("train", "line.pddl", "l3.pddl", "-o", tmp_path / model, *shape, *options, cwd=trained)
+        path = trained / model if not shape else tmp_path / model
+        drawn = ["inspect", "line.pddl", "l9.pddl", "--json", "--network", "-o"]
+        ours = run(*drawn, tmp_path / "ours.svg", *shape, cwd=trained)
+        theirs = run(*drawn, tmp_path / "theirs.svg", "--model", path, cwd=trained)
+        assert (ours.returncode, theirs.returncode) == (0, 0), ours.stderr + theirs.stderr
+        networks = [json.loads(result.stdout)["network"] | {"picture": ""} for result in (ours, theirs)]
+        assert networks[0] == networks[1]
+        assert networks[0]["parameters"] == sum(
+            weight.numel() for weight in asnets.Policy.load(path).network.weights().values()
+        )
+        assert (tmp_path / "ours.svg").read_bytes() == (tmp_path / "theirs.svg").read_bytes()
+
+
+def test_run_with_a_time_limit(trained: Path) -> None:
+    result = run("run", "m.asnet", "line.pddl", "l4.pddl", "--time-limit", "600", cwd=trained)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 def test_the_time_limit_stops_runs(trained: Path) -> None:
     """Of a policy that stays where it is for ever."""
     (trained / "stay.pddl").write_text(LINE.replace(":effect (and (not (at ?a)) (at ?b))", ":effect (at ?a)"))

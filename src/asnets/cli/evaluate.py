@@ -73,6 +73,7 @@ def evaluate(
     how they ended.
     """
     memory = parse_size(memory_limit)
+    require(memory > 0, f"the memory limit must be positive, not {memory_limit}")
     require(0 < time_limit < math.inf, f"the time limit must be positive and finite, not {time_limit}")
     policy = load_trained(model)
     rows: list[_Row] = []

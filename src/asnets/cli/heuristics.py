@@ -30,7 +30,10 @@ def heuristics(
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
     json: JsonOption = False,
 ) -> None:
-    """Show each heuristic's value at the initial state, its time, and the landmarks of LM-cut."""
+    """Show values of heuristics at the initial state.
+
+    Of each heuristic also the time it takes; of LM-cut its landmarks.
+    """
     task = load(domain, problem, costs, max_actions).task
     rows: list[tuple[str, float, float]] = []
     for name in HEURISTICS:

@@ -119,7 +119,7 @@ def _check_use(network: bool, output: Path | None, model: str | None, shape: lis
         require(not names, f"{', '.join(names)}: only with --network")
         return
     require(output is not None, "--network needs -o FILE.svg, the file of the picture")
-    require(output is None or output.suffix.lower() == ".svg", f"the picture is SVG; -o {output} must end in .svg")
+    require(output is None or output.name.lower().endswith(".svg"), f"the picture is SVG; -o {output} must end in .svg")
     require(model is None or not shape, f"{', '.join(shape)}: not with --model, whose network has its shape")
 
 

@@ -13,7 +13,7 @@ import logging
 import shlex
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, ParamSpec, TypeVar
@@ -22,7 +22,7 @@ import typer
 
 from asnets.cli.process import interruption
 from asnets.errors import AsnetsError, ConfigError
-from asnets.files import refuse_overwriting
+from asnets.files import make_folder, refuse_overwriting
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -88,14 +88,15 @@ def _handlers(quiet: bool, verbose: bool, log: Path | None) -> Iterator[None]:
         LOGGER.debug("done")
     except BaseException as error:
         # Standard error is told by `reporting`.
-        for handler in handlers[1:]:
+        for handler in set(handlers[1:]) & set(LOGGER.handlers):
             handler.handle(_record_of(error))
         raise
     finally:
         LOGGER.setLevel(level)
         for handler in handlers:
             LOGGER.removeHandler(handler)
-            handler.close()
+            with suppress(OSError):
+                handler.close()
 
 
 def _record_of(error: BaseException) -> logging.LogRecord:
@@ -129,13 +130,14 @@ class _FileHandler(logging.FileHandler):
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         LOGGER.removeHandler(self)
-        reason = sys.exc_info()[1]
+        error = sys.exc_info()[1]
+        reason = error.strerror if isinstance(error, OSError) else error
         LOGGER.warning("%s: cannot write the log, which ends here: %s", self.baseFilename, reason)
 
 
 def _file_handler(path: Path) -> logging.Handler:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         handler = _FileHandler(path, encoding="utf-8", errors="backslashreplace")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error

@@ -14,9 +14,10 @@ def models(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Show the card of this model.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the card, or a list of all cards, as JSON.")] = False,
 ) -> None:
-    """List the trained models that come with the package, or show the card of one, as Markdown.
+    """List the shipped models, or show the card of one.
 
-    `asnets evaluate` and `asnets run` take their names in place of a model file; a file of that name goes first.
+    They come with the package, trained; cards are in Markdown. `asnets evaluate` and `asnets run` take their names in
+    place of a model file; a file of that name goes first.
     """
     if name is not None:
         card = load_card(name)

@@ -98,14 +98,14 @@ def preset_default(name: str) -> str | None:
     }
     if values["default"] is None:
         return None
-    default = _shown(name, values["default"])
-    others = {preset: _shown(name, value) for preset, value in values.items()}
+    default = _shown(values["default"])
+    others = {preset: _shown(value) for preset, value in values.items()}
     return "; ".join([default, *(f"{preset}: {text}" for preset, text in others.items() if text != default)])
 
 
-def _shown(name: str, value: Any) -> str:
+def _shown(value: Any) -> str:
     if isinstance(value, bool):
-        return name if value else f"no-{name}"
+        return "on" if value else "off"
     if isinstance(value, tuple):
         return ", ".join(value) or "none"
     return f"{value:g}" if isinstance(value, float) else f"{value}"

@@ -61,11 +61,13 @@ def prepare() -> None:
     if sys.stdout is None:
         # Opened for reading, so that writing fails with the very error of a closed stream.
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
-    if sys.stderr is None:
-        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="plain")
-    sys.stderr = _Forgiving(sys.stderr.buffer, sys.stderr.encoding, "plain", line_buffering=True)
+    if sys.stderr is None:
+        messages, encoding = os.fdopen(os.open(os.devnull, os.O_WRONLY), "wb"), "utf-8"
+    else:
+        messages, encoding = sys.stderr.buffer, sys.stderr.encoding
+    sys.stderr = _Forgiving(messages, encoding, "plain", line_buffering=True)
     signal.signal(signal.SIGTERM, _terminate)
 
 

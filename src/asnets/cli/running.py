@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import logging
 import os
 import re
 import signal
@@ -21,7 +22,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from asnets.cli.logs import LOGGER, PROGRESS
+from asnets.cli.logs import PROGRESS
 from asnets.cli.process import ExitCode, complain, interruption, output_failure
 from asnets.deadline import Deadline
 from asnets.errors import AsnetsError, ConfigError, InputError, LimitError
@@ -29,6 +30,7 @@ from asnets.grounding import GroundTask, Limits, ground
 from asnets.ppddl import Domain, Problem, load_task
 
 LOG_INTERVAL = 10.0
+_LOGGER = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -148,7 +150,7 @@ def load(domain: str, problem: str | None, costs: str, max_actions: int) -> Load
     _ = task.native
     ready = time.perf_counter()
     seconds = {"parse": parsed - start, "ground": grounded - parsed, "native": ready - grounded}
-    LOGGER.debug(
+    _LOGGER.debug(
         "%s: %d propositions, %d actions, %.2f s", task.problem, task.num_propositions, task.num_actions, ready - start
     )
     return LoadedTask(*lifted, task, seconds)
@@ -267,6 +269,7 @@ def print_json(value: Any) -> None:
 
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
+_MAX_SIZE = 2**62  # The compiled core takes no larger ones.
 
 
 def parse_size(text: str) -> int:
@@ -274,7 +277,7 @@ def parse_size(text: str) -> int:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?i?)b?", text.strip().lower())
     require(match is not None and match[2] in _UNITS, f"cannot read {text!r} as a size; expected e.g. 500MB or 10GiB")
     assert match is not None
-    return int(float(match[1]) * _UNITS[match[2]])
+    return int(min(float(match[1]) * _UNITS[match[2]], _MAX_SIZE))
 
 
 def require(condition: bool, message: str) -> None:

@@ -53,9 +53,10 @@ def simulate(
     show_trace: Annotated[bool, typer.Option("--trace", help="Also show the first run step by step.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Run a policy from the initial state and count goals, dead ends and step limits.
+    """Run a policy and count goals, dead ends and step limits.
 
-    The mean cost is over the runs that reached the goal. Runs that the time limit stops are counted apart.
+    Runs begin in the initial state. The mean cost is over the runs that reached the goal. Runs that the time limit
+    stops are counted apart.
     """
     deadline = Deadline(time_limit)
     with bounded(deadline, f"simulating {problem or domain}"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +10,6 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from asnets.cli.logs import LOGGER
 from asnets.cli.running import (
     CostsOption,
     DomainArgument,
@@ -42,6 +42,7 @@ from asnets.planning import (
     save_policy,
 )
 
+_LOGGER = logging.getLogger(__name__)
 _PLANNER_HELP = "One of: " + "; ".join(f"{info.name} ({info.description})" for info in PLANNERS.values()) + "."
 _HEURISTIC_HELP = (
     "One of: "
@@ -126,7 +127,7 @@ def solve(
     else:
         late = LimitError(f"{_stopped(solution)} before the search converged; the value is not final")
         if policy_file is not None:
-            LOGGER.warning("%s is not written: the search has not converged", policy_file)
+            _LOGGER.warning("%s is not written: the search has not converged", policy_file)
     if json:
         print_json(_as_json(task, solver, solution, evaluation, seed))
     else:

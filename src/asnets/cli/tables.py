@@ -41,7 +41,7 @@ def show_table(table: Table) -> None:
         for index in range(table.row_count):
             if index:
                 console.print()
-            _print(console, _record(table, index))
+            _print(console, _record(table, index, console.width // 2))
 
 
 def _needed(console: Console, table: Table) -> int:
@@ -49,9 +49,10 @@ def _needed(console: Console, table: Table) -> int:
     return Measurement.get(console, console.options.update_width(_NO_LIMIT), table).minimum
 
 
-def _record(table: Table, index: int) -> Table:
-    """One row of a table, a line for each column."""
+def _record(table: Table, index: int, widest: int) -> Table:
+    """One row of a table, a line for each column; names have to wrap only beyond a width."""
     record = facts_table()
+    record.add_column(min_width=min(widest, max(len(str(column.header)) for column in table.columns)))
     for column in table.columns:
         record.add_row(column.header, list(column.cells)[index])
     return record

@@ -131,7 +131,7 @@ def load_policy(path: Path, task: GroundTask) -> SavedPolicy:
             raise FileError(f"{path}: the format is {header['format']!r}; expected {FORMAT!r}")
         origin = PolicyOrigin(**json.loads(header["origin"]))
         states, actions, values = (tensors[name] for name in ("states", "actions", "values"))
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise FileError(f"{path}: not a policy file, or damaged") from None
     if origin.fingerprint != fingerprint(task):
         raise FileError(
