@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import threading
 import time
+from weakref import WeakSet
 
+from asnets import _native
 from asnets.errors import ConfigError, LimitError
 
 
@@ -14,14 +16,11 @@ class Deadline:
 
     Attributes:
         seconds: How long after its beginning it lies; infinite for none.
+        native: The same for the compiled core, which looks at it every few milliseconds; None for none.
     """
 
-    def __init__(self, seconds: float | None = None, within: Deadline | None = None) -> None:
-        """A deadline so many seconds from now; None for none.
-
-        Args:
-            seconds: How many.
-            within: Another deadline, with which this one passes at the latest.
+    def __init__(self, seconds: float | None = None) -> None:
+        """A deadline so many seconds from now; infinite for one that can only be cancelled, None for none at all.
 
         Raises:
             ConfigError: If the number is not positive.
@@ -30,8 +29,9 @@ class Deadline:
             raise ConfigError(f"the time limit must be positive, not {seconds}")
         self.seconds = math.inf if seconds is None else float(seconds)
         self._begin = time.perf_counter()
-        self._within = within
-        self._cancelled = threading.Event()
+        self.native = None if seconds is None else _native.Deadline(self.seconds)
+        self._parts: WeakSet[Deadline] = WeakSet()
+        self._lock = threading.Lock()
 
     @property
     def elapsed(self) -> float:
@@ -41,10 +41,7 @@ class Deadline:
     @property
     def left(self) -> float:
         """Seconds until the deadline; 0 once it has passed or was cancelled."""
-        if self._cancelled.is_set():
-            return 0.0
-        left = max(0.0, self.seconds - self.elapsed)
-        return left if self._within is None else min(left, self._within.left)
+        return 0.0 if self.has_passed() else max(0.0, self.seconds - self.elapsed)
 
     @property
     def limit(self) -> float | None:
@@ -52,16 +49,28 @@ class Deadline:
         return None if math.isinf(self.left) else max(1e-9, self.left)
 
     def part(self, share: float) -> Deadline:
-        """A deadline after this share of the time that is left; it passes at the latest with this one."""
-        limit = self.limit
-        return Deadline(None if limit is None else max(1e-9, limit * share), within=self)
+        """A deadline after a share, up to 1, of the time that is left; it is cancelled with this one."""
+        if self.native is None:
+            return self
+        part = Deadline(max(1e-9, self.left * share))
+        with self._lock:
+            self._parts.add(part)
+        if self.has_passed():
+            part.cancel()
+        return part
 
     def has_passed(self) -> bool:
-        return self.left <= 0
+        return self.native is not None and self.native.has_passed()
 
     def cancel(self) -> None:
         """Ends the work now, from any thread."""
-        self._cancelled.set()
+        if self.native is None:
+            raise ValueError("there is no deadline to cancel; Deadline(math.inf) makes one")
+        self.native.cancel()
+        with self._lock:
+            parts = list(self._parts)
+        for part in parts:
+            part.cancel()
 
     def check(self, doing: str) -> None:
         """Raises an error that says what the time went to.

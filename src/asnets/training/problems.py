@@ -104,9 +104,12 @@ def choose_problems(
         teacher = Teacher(task, config, features=preset.network.features, seed=derived_seed(seed, 3, position))
         try:
             value = teacher.solve_initial(own)
-        except LimitError:
+        except LimitError as error:
             if left_out is not None:
                 raise
+            if not own.has_passed():
+                reasons[position] = str(error)
+                continue
             is_late = True
             reasons[position] = (
                 f"the teacher did not solve it in {own.elapsed:.2g} s, its share of the time limit of "

@@ -111,24 +111,26 @@ class Teacher:
         answers = []
         try:
             if self._solve(state, deadline):
-                for each in self._solver.new_envelope(state):
+                for each in self._solver.new_envelope(state, deadline):
                     q_values = self._labelled(int(each), deadline)
                     if q_values is not None:
                         answers.append(answer(int(each), q_values))
             else:
                 self.skipped += 1
         except LimitError:
-            self.skipped = before
-            raise
+            if deadline.has_passed():
+                self.skipped = before
+                raise
+            self.skipped += 1  # An action has too many successors.
         self._asked.add(state)
         self.questions.append(propositions)
         return answers
 
     def _solve(self, state: int, deadline: Deadline) -> bool:
         """Whether a state can be solved within the limit of a question."""
-        solution = self._solver.solve(state, self._limits(deadline), lambda *_: deadline.check(self._doing))
-        self._check(solution.status, deadline)
-        return solution.status == "converged"
+        status = self._solver.solve(state, self._limits(deadline)).status
+        self._check(status, deadline)
+        return status == "converged"
 
     def _labelled(self, state: int, deadline: Deadline) -> QValues | None:
         """The Q values of a state that teaches something."""
@@ -158,8 +160,8 @@ class Teacher:
         return f"the teacher worked on {self.task.problem}"
 
     def _limits(self, deadline: Deadline) -> SearchLimits:
-        return SearchLimits(seconds=deadline.limit, expansions=self._query_limit)
+        return SearchLimits(expansions=self._query_limit, deadline=deadline)
 
     def _check(self, status: Status, deadline: Deadline) -> None:
-        if status == "time":
+        if status in ("time", "interrupted"):
             raise LimitError(f"the time limit of {deadline.seconds:g} s was reached while {self._doing}")

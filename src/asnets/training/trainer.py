@@ -228,11 +228,17 @@ class Trainer:
             policy = self._explorers[problem]
             policy.set_weights(self.network)
             seed = derived_seed(self.seed, 4, problem)
-            trajectories = []
-            for number in range(rounds):
-                if own.has_passed():
-                    break
-                trajectories.append(trace(policy, episode=first + number, max_steps=config.max_steps, seed=seed).states)
+            trajectories = [
+                trace(
+                    policy,
+                    episode=first + number,
+                    max_steps=config.max_steps,
+                    seed=seed,
+                    detect_dead_ends=False,
+                    deadline=own,
+                ).states
+                for number in range(rounds)
+            ]
             explored = time.perf_counter()
             teacher = self.teachers[problem]
             lessons = [lesson for states in trajectories for lesson in teacher.teach(states, own)]
@@ -308,7 +314,7 @@ class Trainer:
                 max_steps=config.max_steps,
                 seed=derived_seed(self.seed, 5, problem),
                 threads=self._threads,
-                seconds=self.deadline.limit,
+                deadline=self.deadline,
             )
             if result.count("stopped"):
                 raise LimitError(f"the time limit was reached while {doing}")
