@@ -45,7 +45,8 @@ std::unique_ptr<PyTask> make_task(IntArray proposition_predicate, const std::vec
 
 void bind_simulation(nb::module_& module) {
   nb::class_<Deadline>(module, "Deadline", "When work has to end; safe to share between threads.")
-      .def(nb::init<double>(), nb::arg("seconds"), "So many seconds from now; infinite for none.")
+      .def(nb::init<double, const Deadline*>(), nb::arg("seconds"), nb::arg("within") = nb::none(),
+           nb::keep_alive<1, 3>(), "So many seconds from now; infinite for none. Passes with `within` at the latest.")
       .def("elapsed", &Deadline::elapsed, "Seconds since it was made.")
       .def("has_passed", &Deadline::has_passed)
       .def("cancel", &Deadline::cancel, "Lets it pass now; calls that were given it end, on whatever thread.");

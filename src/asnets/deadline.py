@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
-from weakref import WeakSet
 
 from asnets import _native
 from asnets.errors import ConfigError, LimitError
@@ -19,8 +17,12 @@ class Deadline:
         native: The same for the compiled core, which looks at it every few milliseconds; None for none.
     """
 
-    def __init__(self, seconds: float | None = None) -> None:
+    def __init__(self, seconds: float | None = None, within: Deadline | None = None) -> None:
         """A deadline so many seconds from now; infinite for one that can only be cancelled, None for none at all.
+
+        Args:
+            seconds: How many.
+            within: Another deadline, with which this one passes at the latest.
 
         Raises:
             ConfigError: If the number is not positive.
@@ -29,9 +31,10 @@ class Deadline:
             raise ConfigError(f"the time limit must be positive, not {seconds}")
         self.seconds = math.inf if seconds is None else float(seconds)
         self._begin = time.perf_counter()
-        self.native = None if seconds is None else _native.Deadline(self.seconds)
-        self._parts: WeakSet[Deadline] = WeakSet()
-        self._lock = threading.Lock()
+        self.native = None
+        if seconds is not None or (within is not None and within.native is not None):
+            self.native = _native.Deadline(self.seconds, None if within is None else within.native)
+        self._within = within
 
     @property
     def elapsed(self) -> float:
@@ -41,7 +44,10 @@ class Deadline:
     @property
     def left(self) -> float:
         """Seconds until the deadline; 0 once it has passed or was cancelled."""
-        return 0.0 if self.has_passed() else max(0.0, self.seconds - self.elapsed)
+        if self.has_passed():
+            return 0.0
+        left = max(0.0, self.seconds - self.elapsed)
+        return left if self._within is None else min(left, self._within.left)
 
     @property
     def limit(self) -> float | None:
@@ -49,15 +55,9 @@ class Deadline:
         return None if math.isinf(self.left) else max(1e-9, self.left)
 
     def part(self, share: float) -> Deadline:
-        """A deadline after a share, up to 1, of the time that is left; it is cancelled with this one."""
-        if self.native is None:
-            return self
-        part = Deadline(max(1e-9, self.left * share))
-        with self._lock:
-            self._parts.add(part)
-        if self.has_passed():
-            part.cancel()
-        return part
+        """A deadline after this share of the time that is left; it passes at the latest with this one."""
+        limit = self.limit
+        return Deadline(None if limit is None else max(1e-9, limit * share), within=self)
 
     def has_passed(self) -> bool:
         return self.native is not None and self.native.has_passed()
@@ -67,10 +67,6 @@ class Deadline:
         if self.native is None:
             raise ValueError("there is no deadline to cancel; Deadline(math.inf) makes one")
         self.native.cancel()
-        with self._lock:
-            parts = list(self._parts)
-        for part in parts:
-            part.cancel()
 
     def check(self, doing: str) -> None:
         """Raises an error that says what the time went to.

@@ -12,7 +12,7 @@ from asnets.grounding import GroundTask
 from asnets.training.config import Preset
 from asnets.training.progress import most_time
 from asnets.training.seeds import derived_seed
-from asnets.training.teacher import Teacher
+from asnets.training.teacher import OutOfTimeError, Teacher
 
 logger = logging.getLogger("asnets.training")
 
@@ -104,17 +104,17 @@ def choose_problems(
         teacher = Teacher(task, config, features=preset.network.features, seed=derived_seed(seed, 3, position))
         try:
             value = teacher.solve_initial(own)
-        except LimitError as error:
+        except OutOfTimeError:
             if left_out is not None:
                 raise
-            if not own.has_passed():
-                reasons[position] = str(error)
-                continue
             is_late = True
             reasons[position] = (
                 f"the teacher did not solve it in {own.elapsed:.2g} s, its share of the time limit of "
                 f"{config.time_limit:g} s"
             )
+            continue
+        except LimitError as error:
+            reasons[position] = str(error)
             continue
         finally:
             seconds[task.problem] = seconds.get(task.problem, 0.0) + deadline.elapsed - begin

@@ -23,6 +23,10 @@ Ints = npt.NDArray[np.int32]
 Answer = TypeVar("Answer")
 
 
+class OutOfTimeError(LimitError):
+    """The deadline has passed before a question was answered."""
+
+
 @dataclass(frozen=True)
 class Lesson:
     """A state with its labels.
@@ -64,7 +68,8 @@ class Teacher:
         """The value of the initial state; None if it takes too many expanded states.
 
         Raises:
-            LimitError: If the deadline passes first.
+            OutOfTimeError: If the deadline passes first.
+            LimitError: If an action has too many successors.
         """
         return self._solver.value(self._solver.initial) if self._solve(self._solver.initial, deadline) else None
 
@@ -88,7 +93,7 @@ class Teacher:
         for propositions in trajectory:
             try:
                 lessons += self._ask(propositions, deadline, self._lesson)
-            except LimitError:
+            except OutOfTimeError:
                 break
             if self._solver.is_dead_end(self._solver.state(propositions)):
                 break  # The rest of the trajectory is of no use.
@@ -111,30 +116,29 @@ class Teacher:
         answers = []
         try:
             if self._solve(state, deadline):
-                for each in self._solver.new_envelope(state, deadline):
+                for each in self._new_envelope(state, deadline):
                     q_values = self._labelled(int(each), deadline)
                     if q_values is not None:
                         answers.append(answer(int(each), q_values))
             else:
                 self.skipped += 1
-        except LimitError:
-            if deadline.has_passed():
-                self.skipped = before
-                raise
-            self.skipped += 1  # An action has too many successors.
+        except OutOfTimeError:
+            self.skipped = before
+            raise
+        except LimitError:  # Of an action that has too many successors.
+            self.skipped += 1
         self._asked.add(state)
         self.questions.append(propositions)
         return answers
 
     def _solve(self, state: int, deadline: Deadline) -> bool:
         """Whether a state can be solved within the limit of a question."""
-        status = self._solver.solve(state, self._limits(deadline)).status
-        self._check(status, deadline)
-        return status == "converged"
+        solution = self._solver.solve(state, self._limits(deadline))
+        self._check(solution.status, deadline)
+        return solution.status == "converged"
 
     def _labelled(self, state: int, deadline: Deadline) -> QValues | None:
         """The Q values of a state that teaches something."""
-        deadline.check(self._doing)
         if self._solver.is_dead_end(state):
             return None
         q_values = self._solver.q_values(state, self._limits(deadline))
@@ -155,13 +159,18 @@ class Teacher:
             None if self._features is None else self._features.of(propositions),
         )
 
-    @property
-    def _doing(self) -> str:
-        return f"the teacher worked on {self.task.problem}"
+    def _new_envelope(self, state: int, deadline: Deadline) -> npt.NDArray[np.uint32]:
+        try:
+            return self._solver.new_envelope(state, deadline)
+        except LimitError:
+            self._check("time" if deadline.has_passed() else "converged", deadline)
+            raise
 
     def _limits(self, deadline: Deadline) -> SearchLimits:
         return SearchLimits(expansions=self._query_limit, deadline=deadline)
 
     def _check(self, status: Status, deadline: Deadline) -> None:
         if status in ("time", "interrupted"):
-            raise LimitError(f"the time limit of {deadline.seconds:g} s was reached while {self._doing}")
+            raise OutOfTimeError(
+                f"the time limit of {deadline.seconds:g} s was reached while the teacher worked on {self.task.problem}"
+            )

@@ -228,17 +228,12 @@ class Trainer:
             policy = self._explorers[problem]
             policy.set_weights(self.network)
             seed = derived_seed(self.seed, 4, problem)
-            trajectories = [
-                trace(
-                    policy,
-                    episode=first + number,
-                    max_steps=config.max_steps,
-                    seed=seed,
-                    detect_dead_ends=False,
-                    deadline=own,
-                ).states
-                for number in range(rounds)
-            ]
+            trajectories = []
+            for number in range(rounds):
+                if own.has_passed():
+                    break
+                run = trace(policy, episode=first + number, max_steps=config.max_steps, seed=seed, deadline=own)
+                trajectories.append(run.states)
             explored = time.perf_counter()
             teacher = self.teachers[problem]
             lessons = [lesson for states in trajectories for lesson in teacher.teach(states, own)]
