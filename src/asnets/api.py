@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from asnets.deadline import Deadline
+from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError
 from asnets.evaluation import Trace, trace
 from asnets.evaluation.evaluate import Evaluation, evaluate
@@ -135,10 +135,26 @@ class Policy:
         """The probability of each applicable action in a state, the initial one by default; the likeliest first."""
         return _named(task, self._in(task), _state(task, state))
 
-    def run(self, task: GroundTask, *, seed: int = 0, max_steps: int = 300) -> Run:
-        """One run of the greedy policy: the first of those that `evaluate` makes with the same seed."""
+    def run(
+        self,
+        task: GroundTask,
+        *,
+        seed: int = 0,
+        episode: int = 0,
+        max_steps: int = 300,
+        detect_dead_ends: bool = True,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> Run:
+        """One run of the greedy policy: of those that `evaluate` makes with the same seed, the one of this number."""
         policy = self._in(task)
-        found = trace(policy, seed=seed, max_steps=max_steps)
+        found = trace(
+            policy,
+            seed=seed,
+            episode=episode,
+            max_steps=max_steps,
+            detect_dead_ends=detect_dead_ends,
+            deadline=deadline,
+        )
         steps = tuple(
             RunStep(
                 task.action_name(step.action),
@@ -160,6 +176,7 @@ class Policy:
         time_limit: float = 9000.0,
         memory_limit: int = 10 * 10**9,
         threads: int = 1,
+        detect_dead_ends: bool = True,
         progress: Callable[[int], None] = lambda done: None,
     ) -> Evaluation:
         """Many runs of the greedy policy; see `asnets.evaluation.evaluate.evaluate`."""
@@ -173,6 +190,7 @@ class Policy:
             time_limit=time_limit,
             memory_limit=memory_limit,
             threads=threads,
+            detect_dead_ends=detect_dead_ends,
             progress=progress,
         )
 

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 import asnets
+from asnets.deadline import Deadline
 from asnets.errors import ConfigError
 from asnets.evaluation import simulate
 from asnets.network import DomainSignature
@@ -160,7 +161,7 @@ def test_the_time_limit_stops_runs(trained: Path) -> None:
     (trained / "stay.pddl").unlink()
     small = asnets.Policy.load(trained / "m.asnet").network
     found = simulate(NetworkPolicy(ASNet(DomainSignature.of(task), small.config), task), episodes=4, max_steps=10**12,
-                     threads=1, seconds=0.2)  # fmt: skip
+                     threads=1, detect_dead_ends=False, deadline=Deadline(0.2))  # fmt: skip
     assert found.count("stopped") == 4
 
 

@@ -128,7 +128,7 @@ def test_progress_may_read_and_not_work() -> None:
 def test_states_are_shared_by_threads() -> None:
     task = ground(parse_text(domain_text("triangle-tireworld")).domains[0], generate("triangle-tireworld", 3, seed=0))
     states = _native.States(task.native)
-    seen: list[set[int]] = []
+    seen: list[set[tuple[int, ...]]] = []
 
     def walk() -> None:
         known, waiting = {states.initial()}, [states.initial()]
@@ -139,7 +139,7 @@ def test_states_are_shared_by_threads() -> None:
                     if int(successor) not in known:
                         known.add(int(successor))
                         waiting.append(int(successor))
-        seen.append({tuple(states.propositions(state).tolist()) for state in known})  # type: ignore[arg-type]
+        seen.append({tuple(states.propositions(state).tolist()) for state in known})
 
     threads = [threading.Thread(target=walk, daemon=True) for _ in range(4)]
     for thread in threads:

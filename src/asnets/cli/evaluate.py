@@ -11,6 +11,7 @@ from rich.table import Table
 
 from asnets.cli.policies import load_trained
 from asnets.cli.running import (
+    DetectDeadEndsOption,
     JsonOption,
     MaxActionsOption,
     MemoryLimitOption,
@@ -62,6 +63,7 @@ def evaluate(
         ),
     ] = 9000.0,
     memory_limit: MemoryLimitOption = "10GB",
+    detect_dead_ends: DetectDeadEndsOption = True,
     costs: ModelCostsOption = None,
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
     json: JsonOption = False,
@@ -92,6 +94,7 @@ def evaluate(
                         time_limit=deadline.limit or time_limit,
                         memory_limit=memory,
                         threads=threads,
+                        detect_dead_ends=detect_dead_ends,
                         progress=lambda done, update=update: update(done, "runs"),  # type: ignore[misc]
                     )
             message = _MESSAGES[result.status].format(time=time_limit, memory=memory_limit)
@@ -170,6 +173,9 @@ def _show(rows: list[_Row]) -> None:
             cells += [f"{value:.2f} s" for value in times]
         table.add_row(*cells)
     show_table(table)
+    for result in results:
+        for failure in result.failures:
+            print(f"{result.task.problem}: {failure.example}")
     modes = " and ".join(dict.fromkeys(result.task.cost_mode for result in results))
     costs = f"costs: {modes}; " if modes else ""
     print(f"{costs}coverage and mean cost: 95% confidence; total: with reading, grounding and simulation")

@@ -9,6 +9,7 @@ import typer
 
 from asnets.cli.policies import load_trained
 from asnets.cli.running import (
+    DetectDeadEndsOption,
     DomainArgument,
     JsonOption,
     MaxActionsOption,
@@ -37,7 +38,11 @@ def run(
     ] = None,
     max_steps: Annotated[int, typer.Option("--max-steps", min=0, help="Step limit.")] = 300,
     seed: SeedOption = 0,
+    episode: Annotated[
+        int, typer.Option("--episode", min=0, help="Which of the runs that `asnets evaluate` makes with the seed.")
+    ] = 0,
     time_limit: TimeLimitOption = None,
+    detect_dead_ends: DetectDeadEndsOption = True,
     costs: ModelCostsOption = None,
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
     json: JsonOption = False,
@@ -57,13 +62,13 @@ def run(
     with bounded(deadline, f"running {model} on {problem or domain}"):
         policy = load_trained(model)
         task = load(domain, problem, costs or policy.costs, max_actions).task
-        if output is None:
-            found = policy.run(task, seed=seed, max_steps=max_steps)
-        else:
-            from asnets.pictures import draw_run, page
+        found = policy.run(
+            task, seed=seed, episode=episode, max_steps=max_steps, detect_dead_ends=detect_dead_ends, deadline=deadline
+        )
+        if output is not None:
+            from asnets.pictures import draw, page
 
-            picture = draw_run(policy, task, seed=seed, max_steps=max_steps)
-            found = picture.run
+            picture = draw(found, task)
             title = f"A run on {task.problem}"
             write_atomically(output, picture.svg if suffix == ".svg" else page(title, [picture.html]))
     record = found.record
@@ -76,6 +81,7 @@ def run(
                 "cost": record.cost,
                 "costs": task.cost_mode,
                 "seed": seed,
+                "episode": episode,
                 **({} if output is None else {"picture": str(output)}),
                 "steps": [
                     {
@@ -99,7 +105,6 @@ def run(
         other = "" if step.runner_up is None else f", before {step.runner_up[0]} {step.runner_up[1]:.3f}"
         print(f"{number:>{width}}  {step.action}  {step.probability:.3f}{other}")
         print(f"{'':>{width}}    {changes or 'no change'}")
-    ending = {"goal": "goal reached", "dead_end": "dead end: no action applies", "step_limit": "step limit reached"}
-    print(f"{ending[record.ending]} after {record.steps} steps, cost {record.cost:g}")
+    print(record)
     if output is not None:
         print(f"picture: {output}")

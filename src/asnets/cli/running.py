@@ -76,6 +76,13 @@ TimeLimitOption = Annotated[
     float | None,
     typer.Option("--time-limit", metavar="SECONDS", help="Of the whole command, from reading files on; exit code 4."),
 ]
+DetectDeadEndsOption = Annotated[
+    bool,
+    typer.Option(
+        "--dead-end-detection/--no-dead-end-detection",
+        help="Whether runs end as dead ends where the goal cannot be reached even in the relaxation.",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 

@@ -9,6 +9,7 @@ import typer
 from asnets.cli.policies import load_saved
 from asnets.cli.running import (
     CostsOption,
+    DetectDeadEndsOption,
     DomainArgument,
     JsonOption,
     MaxActionsOption,
@@ -48,6 +49,7 @@ def simulate(
         typer.Option("--threads", min=1, max=256, help="How many; all cores if left out. Results are the same."),
     ] = None,
     time_limit: TimeLimitOption = None,
+    detect_dead_ends: DetectDeadEndsOption = True,
     costs: CostsOption = "unit",
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
     show_trace: Annotated[bool, typer.Option("--trace", help="Also show the first run step by step.")] = False,
@@ -55,8 +57,8 @@ def simulate(
 ) -> None:
     """Run a policy and count goals, dead ends and step limits.
 
-    Runs begin in the initial state. The mean cost is over the runs that reached the goal. Runs that the time limit
-    stops are counted apart.
+    Runs begin in the initial state. The mean cost is over the runs that reached the goal. A loop is a run that spent
+    its last steps before the step limit in few states. Runs that the time limit stops are counted apart.
     """
     deadline = Deadline(time_limit)
     with bounded(deadline, f"simulating {problem or domain}"):
@@ -69,15 +71,18 @@ def simulate(
                 max_steps=max_steps,
                 seed=seed,
                 threads=threads,
-                seconds=deadline.limit,
+                detect_dead_ends=detect_dead_ends,
+                deadline=deadline,
                 progress=lambda done, steps: update(done, f"{steps:,} steps"),
             )
-        first = trace(chosen, max_steps=max_steps, seed=seed) if show_trace else None
+        first = None
+        if show_trace:
+            first = trace(chosen, max_steps=max_steps, seed=seed, detect_dead_ends=detect_dead_ends, deadline=deadline)
     if json:
         print_json(_as_json(task, result, first))
     else:
         if first is not None:
-            _show_trace(task, first, policy == "random")
+            _show_trace(task, first)
         _show(task, result)
     stopped = result.count("stopped")
     if stopped:
@@ -93,6 +98,7 @@ def _as_json(task: GroundTask, result: Simulation, first: Trace | None) -> dict[
         "goals": result.count("goal"),
         "dead_ends": result.count("dead_end"),
         "step_limits": result.count("step_limit"),
+        "loops": result.count("loop"),
         "stopped": result.count("stopped"),
         "mean_cost": result.mean_cost,
         "costs": task.cost_mode,
@@ -119,19 +125,13 @@ def _as_json(task: GroundTask, result: Simulation, first: Trace | None) -> dict[
     return values
 
 
-def _show_trace(task: GroundTask, first: Trace, is_random: bool) -> None:
+def _show_trace(task: GroundTask, first: Trace) -> None:
     width = len(str(len(first.steps)))
     for number, step in enumerate(first.steps, 1):
         changes = [f"+{task.atom_name(atom)}" for atom in step.added]
         changes += [f"-{task.atom_name(atom)}" for atom in step.deleted]
         print(f"{number:>{width}}  {task.action_name(step.action)}  {' '.join(changes) or 'no change'}")
-    ending = {
-        "goal": "goal reached",
-        "dead_end": f"dead end: {'no action applies' if is_random else 'the policy gives up'}",
-        "step_limit": "step limit reached",
-    }
-    record = first.record
-    print(f"{ending[record.ending]} after {record.steps} steps, cost {record.cost:g}\n")
+    print(f"{first.record}\n")
 
 
 def _show(task: GroundTask, result: Simulation) -> None:

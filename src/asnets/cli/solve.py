@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -97,8 +96,8 @@ def solve(
         refuse_overwriting(policy_file, [domain, problem])
         check_replaceable(policy_file, "policy file", is_policy, force=force)
     memory = None if memory_limit is None else parse_size(memory_limit)
-    limits = SearchLimits(seconds=time_limit, memory=memory)
     deadline = Deadline(time_limit)
+    limits = SearchLimits(memory=memory, deadline=deadline)
     require(
         policy_file is None or planner not in PLANNERS or PLANNERS[planner].optimal,
         f"the planner {planner!r} replans as it goes and has no policy to save",
@@ -108,7 +107,7 @@ def solve(
         solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth)
         with live_figures("searching") as show:
             solution = solver.solve(
-                limits=replace(limits, seconds=deadline.limit),
+                limits=limits,
                 progress=lambda value, expanded, seconds, memory: show(
                     f"{planner} with {heuristic}: V(s0) {value:.4f}, {expanded:,} expanded "
                     f"({expanded / max(seconds, 1e-9):,.0f} a second), {memory / 1e6:,.0f} MB, {seconds:.0f} s"
@@ -117,11 +116,11 @@ def solve(
     evaluation: Simulation | None = None
     late: LimitError | None = None
     if solution.status == "converged":
-        if policy_file is not None:
-            save_policy(policy_file, extract_policy(solver))
         try:
             with bounded(deadline, "running the policy"):
-                evaluation = execute(solver, runs=runs, max_steps=max_steps, seed=seed)
+                if policy_file is not None:
+                    save_policy(policy_file, extract_policy(solver, deadline))
+                evaluation = execute(solver, runs=runs, max_steps=max_steps, seed=seed, deadline=deadline)
         except LimitError as error:
             late = error
     else:

@@ -21,6 +21,13 @@ from asnets.planning import Solver
 Ending = Literal["goal", "dead_end", "step_limit", "stopped", "loop"]
 ENDINGS: tuple[Ending, ...] = ("goal", "dead_end", "step_limit", "stopped", "loop")
 """How a run ends, in the order of the compiled core's numbers."""
+ENDING_WORDS: dict[Ending, str] = {
+    "goal": "goal reached",
+    "dead_end": "dead end",
+    "step_limit": "step limit reached",
+    "stopped": "stopped by the time limit",
+    "loop": "step limit reached, in circles",
+}
 MAX_SEED = 2**64 - 1
 _MAX_STEPS = 2**62  # The compiled core takes no larger limits; no run gets so far.
 
@@ -65,6 +72,9 @@ class EpisodeRecord:
     steps: int
     cost: float
     ending: Ending
+
+    def __str__(self) -> str:
+        return f"{ENDING_WORDS[self.ending]} after {self.steps} steps, cost {self.cost:g}"
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from asnets import _native
+from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError, FileError
 from asnets.files import join_tensors, read_bytes, read_metadata, split_tensors, write_atomically
 from asnets.grounding import GroundTask
@@ -78,15 +79,16 @@ class SavedPolicy:
         return _native.TablePolicy(self.task.native, self.states.ravel(), self.actions)
 
 
-def extract_policy(solver: Solver) -> SavedPolicy:
+def extract_policy(solver: Solver, deadline: Deadline = NO_DEADLINE) -> SavedPolicy:
     """The policy from the initial state, for which the solver must have converged.
 
     Raises:
         ConfigError: If it has not, or never does (ssipp replans as it goes).
+        LimitError: If the deadline passes.
     """
     if not solver.is_solved(solver.initial):
         raise ConfigError(f"the planner {solver.planner!r} has no closed policy to save: it has not solved the problem")
-    words, actions, values = solver.policy_table(solver.initial)
+    words, actions, values = solver.policy_table(solver.initial, deadline)
     origin = PolicyOrigin(
         solver.task.domain,
         solver.task.problem,
