@@ -14,8 +14,9 @@ def table(store: Store) -> dict[str, Any]:
     return {
         experiment.name: {
             "trainings": {
-                system: None if row is None else [row.outcome.outcome, row.outcome.result.get("epochs")]
-                for system, row in experiment.trainings.items()
+                f"{system} {seed}": None if row is None else [row.outcome.outcome, row.outcome.result.get("epochs")]
+                for system, rows in experiment.trainings.items()
+                for seed, row in rows.items()
             },
             "scores": {
                 f"{system} {problem}": [

@@ -17,6 +17,7 @@ SCALE = {
     "cut_offs": {"time_limit": 20.0, "memory_limit": 4_000_000_000, "margin": 4.0},
     "asnet_cut_offs": FULL,
     "seeds": 3,
+    "training_seeds": 3,
     "runs": 10,
     "asnet_runs": 30,
     "max_steps": 300,
@@ -24,6 +25,9 @@ SCALE = {
     "skip_above_failure": True,
     "options": {},
 }
+
+
+Trained = float | str | None
 
 
 @dataclass(frozen=True)
@@ -61,10 +65,10 @@ def system(name: str, kind: str = "planner", title: str | None = None, **setting
 
 
 def network(name: str, variant: str | None = None, title: str | None = None, **options: Any) -> dict[str, Any]:
-    """An ASNet; the variant is its name in the paper's tables."""
+    """An ASNet; the variant is its name in the paper's tables, which makes it one of the preset `paper`."""
     train = options.pop("train", ["small-1", "small-2"])
-    paper = None if variant is None else ("asnet", variant)
-    return system(name, "asnet", title, preset="default", options=options, paper=paper, train=train)
+    paper, preset = (None, "default") if variant is None else (("asnet", variant), "paper")
+    return system(name, "asnet", title, preset=preset, options=options, paper=paper, train=train)
 
 
 def problem(name: str, size: int, paper: str | None = None) -> dict[str, Any]:
@@ -85,7 +89,7 @@ class Results:
         problems: Sequence[dict[str, Any]],
         cells: Mapping[tuple[str, str], Sequence[Runs | None] | Runs],
         *,
-        trainings: Mapping[str, float | str | None] | None = None,
+        trainings: Mapping[str, Trained | Sequence[Trained]] | None = None,
         title: str | None = None,
         scale: str = "quick",
         full_sizes: Sequence[int] = (),
@@ -96,10 +100,10 @@ class Results:
             name: Its name.
             systems: Made by `system` or `network`.
             problems: Made by `problem`.
-            cells: For system and problem the results by seed; None for one that has not been run. Pairs that are left
-                out have one cell, which has not been run.
+            cells: For system and problem the results by seed, or one for every seed; None for one that has not been
+                run. Cells of pairs that are left out have not been run.
             trainings: CPU seconds of the training of each ASNet (60 if left out), an outcome other than finished, or
-                None for one that has not been run.
+                None for one that has not been run; a list of these for several seeds.
             title: For people.
             scale: Its name.
             full_sizes: As in an experiment.
@@ -112,25 +116,27 @@ class Results:
             "problems": list(problems),
             "picture": {"name": problems[0]["name"]},
         }
-        models: dict[str, str] = {}
+        models: dict[tuple[str, int], str] = {}
         places: list[Place] = []
         rows: list[tuple[str, str, dict[str, Any], CellResult]] = []
         for each in systems:
             if each["kind"] == "asnet":
-                key = self._key()
-                models[each["name"]] = key
-                places.append(Place(name, each["name"], "", 0, 0, key))
-                trained = (trainings or {}).get(each["name"], 60.0)
-                if trained is not None:
-                    rows.append((key, "train", _training_settings(each), _training(trained)))
+                given = (trainings or {}).get(each["name"], 60.0)
+                for seed, trained in enumerate(given if isinstance(given, list) else [given]):
+                    key = self._key()
+                    models[each["name"], seed] = key
+                    places.append(Place(name, each["name"], "", 0, seed, key))
+                    if trained is not None:
+                        rows.append((key, "train", _training_settings(each, seed), _training(trained)))
         for test in problems:
             for each in systems:
-                found = cells.get((each["name"], test["name"]), [None])
-                for seed, runs in enumerate([found] if isinstance(found, Runs) else found):
+                seeds = max(1, sum(model == each["name"] for model, _ in models))
+                found = cells.get((each["name"], test["name"]), [None] * seeds)
+                for seed, runs in enumerate([found] * seeds if isinstance(found, Runs) else found):
                     key = self._key()
                     places.append(Place(name, each["name"], test["name"], test["size"], seed, key))
                     if runs is not None:
-                        settings = _settings(runs, seed) | {"model": models.get(each["name"])}
+                        settings = _settings(runs, seed) | {"model": models.get((each["name"], seed))}
                         rows.append((key, each["kind"], settings, _result(runs)))
         with Store(self.folder, create=True) as store:
             store.set_experiment(name, scale, definition, places)
@@ -146,8 +152,8 @@ class Results:
         return f"key-{self._number}"
 
 
-def _training_settings(each: dict[str, Any]) -> dict[str, Any]:
-    return {"kind": "train", "settings": each["settings"], "seed": 0, "cut_offs": FULL}
+def _training_settings(each: dict[str, Any], seed: int) -> dict[str, Any]:
+    return {"kind": "train", "settings": each["settings"], "seed": seed, "cut_offs": FULL}
 
 
 def _training(trained: float | str) -> CellResult:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from asnets.experiments.cells import describe, grid
-from asnets.experiments.definition import Experiment, load_experiment, load_scale
+from asnets.experiments.definition import Experiment, load_experiment, load_scale, scale_names, shipped_experiments
 
 
 def changed_keys(experiment: Experiment, change: Callable[[Experiment], Experiment]) -> set[str]:
@@ -26,28 +26,45 @@ def blocks() -> Experiment:
 
 def test_grid(blocks: Experiment) -> None:
     found = grid(blocks)
-    assert [(place.system, place.problem, place.size) for place, _ in found[:1]] == [("asnet-hadd", "", 0)]
-    assert len(found) == 1 + 5 * 4
-    assert [place.size for place, _ in found] == [0] + [5] * 10 + [6] * 10
+    trainings = {place.system: cell for place, cell in found[:2] if (place.problem, place.size) == ("", 0)}
+    assert list(trainings) == ["asnet-paper-hadd", "asnet-hadd"]
+    assert len(found) == 2 + 6 * 4
+    assert [place.size for place, _ in found] == [0] * 2 + [5] * 12 + [6] * 12
     assert len({cell.key for _, cell in found}) == len(found)
     assert all(place.key == cell.key and len(cell.key) == 24 for place, cell in found)
-    training = found[0][1]
-    assert {cell.kind: cell.needs for _, cell in found} == {
-        "train": None,
-        "asnet": training.key,
-        "planner": None,
-        "strategy": None,
-    }
+    for place, cell in found:
+        assert cell.needs == (trainings[place.system].key if cell.kind == "asnet" else None)
     assert all(cell.kind == cell.payload["kind"] and json.loads(json.dumps(cell.payload)) for _, cell in found)
 
 
-def test_seeds_of_planners_alone() -> None:
+def test_seeds() -> None:
+    """The paper's own networks are trained with several seeds, ours once; each model is run on every problem."""
     experiment = load_experiment("triangle-tireworld", "quick")
-    seeds: dict[str, set[int]] = {}
+    seeds: dict[tuple[str, str], set[int]] = {}
+    models: dict[tuple[str, int], str] = {}
     for place, cell in grid(experiment):
-        seeds.setdefault(cell.kind, set()).add(place.seed)
+        seeds.setdefault((cell.kind, place.system), set()).add(place.seed)
         assert cell.payload["seed"] == place.seed
-    assert seeds == {"train": {0}, "asnet": {0}, "planner": {0, 1, 2}}
+        if cell.kind == "train":
+            models[place.system, place.seed] = cell.key
+        elif cell.kind == "asnet":
+            assert cell.needs == cell.payload["model"] == models[place.system, place.seed]
+    assert len(set(models.values())) == len(models) == 3 * 3 + 3
+    for each in experiment.systems:
+        expected = {0} if each.kind == "asnet" and each.paper is None else {0, 1, 2}
+        assert seeds[each.kind, each.name] == expected
+
+
+def test_every_network_with_a_column_in_the_paper_is_of_its_preset() -> None:
+    for name in shipped_experiments():
+        for scale in scale_names():
+            systems = [each for each in load_experiment(name, scale).systems if each.kind == "asnet"]
+            assert {each.settings["preset"] for each in systems if each.paper is not None} == {"paper"}
+            assert {each.settings["preset"] for each in systems if each.paper is None} == {"default"}
+            # Of the paper's own, nothing but teacher, features and layers is changed, and by `smoke` what is short.
+            short = {"max_epochs", "learn_steps"} if scale == "smoke" else set()
+            changed = {option for each in systems for option in each.settings["options"]}
+            assert changed <= {"teacher_heuristic", "features", "layers"} | short
 
 
 def test_full_sizes_have_the_cut_offs_of_the_paper() -> None:

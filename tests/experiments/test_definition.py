@@ -32,6 +32,7 @@ BASELINES = [
     "ssipp-hadd-depth-2",
 ]
 NETWORKS = ["asnet-lmcut", "asnet-hadd", "asnet-hadd-no-landmarks"]
+PAPER_NETWORKS = ["asnet-paper-lmcut", "asnet-paper-hadd", "asnet-paper-hadd-no-landmarks"]
 
 
 def names(experiment: Experiment) -> list[str]:
@@ -77,7 +78,7 @@ def test_shipped(name: str, scale: str) -> None:
 @pytest.mark.parametrize("scale", ["quick", "paper"])
 def test_triangle_tireworld(scale: str) -> None:
     experiment = load_experiment("triangle-tireworld", scale)
-    assert names(experiment) == NETWORKS + BASELINES
+    assert names(experiment) == PAPER_NETWORKS + NETWORKS + BASELINES
     assert sizes(experiment) == dict.fromkeys(range(4, 21), 1)
     assert trained_on(experiment, "asnet-hadd") == {1: 1, 2: 1, 3: 1}
     assert experiment.test[0].paper == "triangle-tire-4"
@@ -87,7 +88,7 @@ def test_triangle_tireworld(scale: str) -> None:
 @pytest.mark.parametrize("scale", ["quick", "paper"])
 def test_cosanostra(scale: str) -> None:
     experiment = load_experiment("cosanostra", scale)
-    assert names(experiment) == NETWORKS + BASELINES
+    assert names(experiment) == PAPER_NETWORKS + NETWORKS + BASELINES
     assert sizes(experiment) == dict.fromkeys([*range(6, 16), 20], 1)
     assert trained_on(experiment, "asnet-lmcut") == dict.fromkeys(range(1, 6), 1)
 
@@ -95,19 +96,20 @@ def test_cosanostra(scale: str) -> None:
 @pytest.mark.parametrize("scale", ["quick", "paper"])
 def test_blocksworld(scale: str) -> None:
     experiment = load_experiment("prob-blocksworld", scale)
-    assert set(names(experiment)) == {*NETWORKS[1:], "asnet-lmcut-small", *BASELINES, "us", "gn1"} | (
-        {"asnet-lmcut"} if scale == "paper" else set()
-    )
+    small = {"asnet-lmcut-small", "asnet-paper-lmcut-small"}
+    optimal = {"asnet-lmcut", "asnet-paper-lmcut"} if scale == "paper" else set()
+    assert set(names(experiment)) == {*PAPER_NETWORKS[1:], *NETWORKS[1:], *BASELINES, "us", "gn1"} | small | optimal
     assert sizes(experiment) == dict.fromkeys([9, 10, 15, 20, 25, 30, 35], 3)
     assert trained_on(experiment, "asnet-hadd") == dict.fromkeys(range(5, 10), 5)
     assert trained_on(experiment, "asnet-lmcut-small") == dict.fromkeys([4, 5, 6], 3)
+    assert trained_on(experiment, "asnet-paper-lmcut-small") == dict.fromkeys([4, 5, 6], 3)
     assert [each.paper for each in experiment.test[:3]] == ["prob-bw-n9-s1", "prob-bw-n9-s2", "prob-bw-n9-s3"]
 
 
 @pytest.mark.parametrize("scale", ["quick", "paper"])
 def test_blocksworld_extended(scale: str) -> None:
     experiment = load_experiment("prob-blocksworld-extended", scale)
-    assert names(experiment) == ["asnet-hadd", "asnet-hadd-no-landmarks", "us", "gn1"]
+    assert names(experiment) == [*PAPER_NETWORKS[1:], *NETWORKS[1:], "us", "gn1"]
     assert sizes(experiment) == dict.fromkeys([10, 15, 20, 25, 30, 35], 10)
     others = {each.problem for each in load_experiment("prob-blocksworld", scale).test}
     assert not others & {each.problem for each in experiment.test}
@@ -116,7 +118,7 @@ def test_blocksworld_extended(scale: str) -> None:
 @pytest.mark.parametrize("scale", ["quick", "paper"])
 def test_monster(scale: str) -> None:
     experiment = load_experiment("monster", scale)
-    assert [each.settings["options"]["layers"] for each in experiment.systems] == [1, 2, 3, 4]
+    assert [each.settings["options"]["layers"] for each in experiment.systems] == [1, 2, 3, 4] * 2
     assert sizes(experiment) == dict.fromkeys(range(1, 6), 1)
 
 
@@ -296,6 +298,7 @@ NETWORK = OWN + "train = { sizes = [1] }\n[system.x]\nkind = 'asnet'\n"
 KINDS = "asnet, planner, strategy"
 KEYS = "title, family, domain, costs, lenient, systems, system, options, train, test, scales"
 SHIPPED = (
+    "asnet-paper-lmcut, asnet-paper-hadd, asnet-paper-hadd-no-landmarks, "
     "asnet-lmcut, asnet-hadd, asnet-hadd-no-landmarks, ilao-lmcut, ilao-hadd, lrtdp-lmcut, lrtdp-hadd, ssipp-lmcut, "
     "ssipp-hadd, ssipp-lmcut-depth-2, ssipp-hadd-depth-2, us, gn1"
 )
@@ -309,7 +312,9 @@ SHIPPED = (
         ("[scales.huge]", "[scales]: unknown key 'huge'; expected some of smoke, quick, paper"),
         ("[scales]\nsmoke = 3", "[scales]: smoke must be a table, not 3"),
         ("[scales.smoke]\nx = 1", "[scales.smoke]: unknown key 'x'; expected some of systems, train, test, options, ful"
-         "l_sizes"),
+         "l_sizes, training_seeds"),
+        ("[scales.smoke]\ntraining_seeds = 'x'", "[scales.smoke]: training_seeds must be a whole number from 1 to "
+         "1000, not 'x'"),
         ("[scales.smoke]\noptions = 1", "[scales.smoke]: options must be a table, not 1"),
         (PLANNER, "give either family or domain"),
         (PLANNER + "family = 'monster'\ndomain = 'd.pddl'", "give either family or domain"),
@@ -343,6 +348,14 @@ SHIPPED = (
         (NETWORK + "options = 3", "[system.x]: options must be a table, not 3"),
         (NETWORK + "options = { layers = 0 }", "[system.x]: layers must be a whole number from 1 to 64, not 0"),
         (NETWORK + "train = 3", "[system.x]: train: expected a table, not 3"),
+        (NETWORK + "seeds = 0", "[system.x]: seeds must be a whole number from 1 to 1000, not 0"),
+        (NETWORK + "seeds = true", "[system.x]: seeds must be a whole number from 1 to 1000, not True"),
+        # Systems that no experiment lists are read as well.
+        (MONSTER + PLANNER + "[system.y]", f"[system.y]: kind must be one of {KINDS}, not None"),
+        (MONSTER + PLANNER + "[system.y]\nkind = 'asnet'\npreset = 'fast'", "[system.y]: preset must be one of "
+         "default, paper, not 'fast'"),
+        (MONSTER + PLANNER + "[system.y]\nkind = 'asnet'\ntrain = { sizes = 1 }", "[system.y]: train: sizes must be a "
+         "list of whole numbers, not 1"),
         (OWN + "[system.x]\nkind = 'planner'", f"[system.x]: planner must be one of {', '.join(PLANNERS)}, not None"),
         (OWN + "[system.x]\nkind = 'planner'\nplanner = []", f"[system.x]: planner must be one of {', '.join(PLANNERS)}"
          ", not []"),
@@ -450,3 +463,27 @@ def test_cut_offs_are_whole() -> None:
         for cut_offs in (load_scale(name).cut_offs, load_scale(name).asnet_cut_offs):
             assert isinstance(cut_offs, CutOffs)
             assert 0 <= cut_offs.margin < cut_offs.time_limit
+
+
+def test_training_seeds_of_an_experiment_at_a_scale(folder: Path) -> None:
+    path = folder / "own.toml"
+    path.write_text(NETWORK + "[scales.quick]\ntraining_seeds = 2\n", encoding="utf-8")
+    numbers = {scale: load_experiment(str(path), scale).systems[0].seeds for scale in scale_names()}
+    assert numbers == {"smoke": 1, "quick": 2, "paper": load_scale("paper").training_seeds}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = " + "[" * 5000, "values are nested too deeply"),
+        ("x = " + "{ y = " * 5000, "values are nested too deeply"),
+        ("x = " + "9" * 5000, "not a TOML file: Exceeds the limit"),
+        ("x = ", "not a TOML file: Invalid value (at end of document)"),
+    ],
+)
+def test_files_that_are_no_toml(folder: Path, text: str, message: str) -> None:
+    path = folder / "own.toml"
+    path.write_text(text)
+    with pytest.raises(FileError) as caught:
+        load_experiment(str(path), "smoke")
+    assert str(caught.value).startswith(f"{path}: {message}")

@@ -31,4 +31,5 @@ def test_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [each.name for each in experiment.systems] == ["asnet-hadd", "my-network", "lrtdp-hadd", "ssipp-hadd"]
     assert [(each.name, each.size) for each in experiment.test] == [("gripper-n4", 1), ("gripper-n8", 8)]
     assert [each.name for each in experiment.systems[1].train] == ["gripper-n1", "gripper-n2", "gripper-n3"]
-    assert len(grid(experiment)) == 2 + 2 * 2 + 2 * 2 * 3
+    # A training and two problems for `asnet-hadd`, three of each for one's own; two planners with three seeds.
+    assert len(grid(experiment)) == (1 + 3) * (1 + 2) + 2 * 2 * 3

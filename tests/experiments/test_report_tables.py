@@ -1,17 +1,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from asnets.experiments.report.document import Cell, Table
-from asnets.experiments.report.figures import time_points
+from asnets.experiments.report.figures import time_points, training_seconds
+from asnets.experiments.report.networks import landmark_pair
 from asnets.experiments.report.references import between_text
+from asnets.experiments.report.seeds import seed_table
 from asnets.experiments.report.selected import best_table, selected_problems
 from asnets.experiments.report.special import landmark_table, monster_table, monster_text, training_table
 from asnets.experiments.report.tables import comparison_text, coverage_table, robustness_table, size_table
-from asnets.experiments.results import ExperimentResults
+from asnets.experiments.results import ExperimentResults, count_cells
 from asnets.experiments.store import CellResult, Store
 from tests.experiments.report_support import FULL, MACHINE, Results, Runs, goals, network, problem, system
 
@@ -154,7 +157,23 @@ def test_sizes_above_a_failure_are_skipped_and_a_network_without_training_has_no
     table = coverage_table(results.collect()[0])
     assert row(table, "a") == [["note: no model"], ["main: 0/10", "note: crashed"]]
     assert row(table, "b") == [["note: no model"], ["note: skipped"]]
-    assert results.collect()[0].missing == 0
+    assert count_cells(results.collect()) == {"done": 2, "skipped": 3}
+
+
+def test_cells_of_several_experiments_count_once(tmp_path: Path) -> None:
+    """As in a run: a cell that one experiment skips and another wants is yet to be run."""
+    planner = [system("planner", planner="lrtdp", heuristic="hadd")]
+    definition = [problem("a", 1), problem("b", 2)]
+    results = Results(tmp_path)
+    results.add("one", planner, definition, {("planner", "a"): goals(0, 0.0)})
+    results.add("two", planner, definition[1:], {})
+    with Store(tmp_path) as store:
+        shared = next(place.key for place in store.places("one") if place.problem == "b")
+        scale, two = store.experiments()["two"]
+        store.set_experiment("two", scale, two, [replace(each, key=shared) for each in store.places("two")])
+    one, two_results = results.collect()
+    assert count_cells([one]) == {"done": 1, "skipped": 1}
+    assert count_cells([one, two_results]) == {"done": 1, "ready": 1}
 
 
 def test_best_has_highest_coverage_then_lowest_cost_then_comes_first(tmp_path: Path) -> None:
@@ -162,10 +181,11 @@ def test_best_has_highest_coverage_then_lowest_cost_then_comes_first(tmp_path: P
     results.add(
         "cosanostra",
         [
-            network("net-1", title="First"),
-            network("net-2", title="Second"),
-            network("net-3", title="Third"),
-            system("plan-1", title="Plan one", planner="lrtdp", heuristic="hadd"),
+            network("net-1", "lm-cut", "First"),
+            network("net-2", "h-add", "Second"),
+            network("net-3", "h-add-no-lm", "Third"),
+            network("ours", title="Ours"),
+            system("plan-1", title="Plan one", planner="lrtdp", heuristic="hadd", paper=("lrtdp", "h-add")),
             system("plan-2", title="Plan two", planner="lrtdp", heuristic="hadd"),
         ],
         [problem("cosanostra-n6", 6, "cosanostra-n6"), problem("cosanostra-n20", 20, "cosanostra-n20")],
@@ -173,6 +193,7 @@ def test_best_has_highest_coverage_then_lowest_cost_then_comes_first(tmp_path: P
             ("net-1", "cosanostra-n6"): goals(29, 20.0),
             ("net-2", "cosanostra-n6"): goals(30, 23.0),
             ("net-3", "cosanostra-n6"): goals(30, 22.0),
+            ("ours", "cosanostra-n6"): goals(30, 21.0),
             ("plan-1", "cosanostra-n6"): Runs([22.0] * 30),
             ("plan-2", "cosanostra-n6"): Runs([22.0] * 30),
             ("net-1", "cosanostra-n20"): goals(30, 64.0),
@@ -186,12 +207,14 @@ def test_best_has_highest_coverage_then_lowest_cost_then_comes_first(tmp_path: P
     assert row(table, "cosanostra-n6") == [
         ["main: 30/30", "detail: (22.00 ± 0.00)", "note: Third"],
         [],
+        ["main: 30/30", "detail: (21.00 ± 0.00)", "note: Ours"],
         ["main: 30/30", "detail: (22.00 ± 0.00)", "note: Plan one"],
         [],
     ]
     assert row(table, "cosanostra-n20") == [
         ["main: 30/30", "detail: (64.00 ± 0.00)", "note: First"],
         ["paper: 30/30", "paper: (64.00 ± 0.00)", "paper: ASNet, LM-cut"],
+        ["note: not run yet"],
         ["main: –"],
         ["paper: –"],
     ]
@@ -199,13 +222,15 @@ def test_best_has_highest_coverage_then_lowest_cost_then_comes_first(tmp_path: P
 
 def test_best_is_none_only_where_all_have_been_run(tmp_path: Path) -> None:
     """The paper's baselines solve size 14; ours fail, or have not been run."""
-    systems = [network("net"), *(system(name, planner="lrtdp", heuristic="hadd") for name in ("a", "b"))]
+    paper = ("lrtdp", "h-add")
+    planners = [system(name, planner="lrtdp", heuristic="hadd", paper=paper) for name in ("a", "b")]
+    systems = [network("net"), *planners]
     failed = Runs((), outcome="time", runs=30)
     problems = [problem("cosanostra-n14", 14, "cosanostra-n14")]
     for name, b, expected in (("done", failed, "main: – worse"), ("open", None, "note: not run yet")):
         results = Results(tmp_path / name)
         results.add("e", systems, problems, {("a", "cosanostra-n14"): failed, ("b", "cosanostra-n14"): [b]})
-        assert row(best_table(results.collect()), "cosanostra-n14")[2] == [expected]
+        assert row(best_table(results.collect()), "cosanostra-n14")[1] == [expected]
 
 
 def test_selected_are_the_sizes_around_where_baselines_fail(tmp_path: Path) -> None:
@@ -220,16 +245,23 @@ def test_selected_are_the_sizes_around_where_baselines_fail(tmp_path: Path) -> N
     )
     assert [each.name for each in selected_problems(results.collect()[0])] == ["p1", "p3", "p5", "p6", "p9"]
     # A user's own experiment has no columns of the paper.
-    assert [column.title for column in best_table(results.collect()).columns] == ["ours", "ours"]
+    columns = [(column.group, column.title) for column in best_table(results.collect()).columns]
+    assert columns == [("best ASNet", "here"), ("best baseline", "here")]
 
 
 def test_monster_table_stands_beside_the_paper_s(tmp_path: Path) -> None:
     results = Results(tmp_path)
     results.add(
         "monster",
-        [network("layers-1", layers=1), network("layers-2", layers=2)],
+        [
+            network("layers-1", "1", "One", layers=1),
+            network("layers-2", "2", "Two", layers=2),
+            network("ours", title="Ours", layers=1),
+        ],
         [problem("monster-n1", 1), problem("monster-n2", 2)],
         {
+            ("ours", "monster-n1"): goals(30, 2.0),
+            ("ours", "monster-n2"): goals(3, 2.0),
             ("layers-1", "monster-n1"): goals(30, 2.0),
             ("layers-1", "monster-n2"): goals(16, 3.0),
             ("layers-2", "monster-n1"): goals(20, 2.0),
@@ -237,8 +269,9 @@ def test_monster_table_stands_beside_the_paper_s(tmp_path: Path) -> None:
     )
     experiment = results.collect()[0]
     table = monster_table(experiment)
-    assert row(table, "1") == [["main: 30/30", "paper: 30/30"], ["main: 16/30", "paper: 14/30"]]
-    assert row(table, "2") == [["main: 20/30 worse", "paper: 30/30"], ["note: not run yet", "paper: 30/30"]]
+    assert row(table, "Ours") == [["main: 30/30"], ["main: 3/30"]]
+    assert row(table, "One") == [["main: 30/30", "paper: 30/30"], ["main: 16/30", "paper: 14/30"]]
+    assert row(table, "Two") == [["main: 20/30 worse", "paper: 30/30"], ["note: not run yet", "paper: 30/30"]]
     assert monster_text(experiment) == (
         "Where there are as many layers as steps, 1 of 2 cells have full coverage. Where the path is longer, 0 of 1 "
         "do, and coverage is from 53% to 53%; the paper has 14 of 30 there, about what a guess gives. 1 cell has not "
@@ -264,7 +297,7 @@ def test_landmark_time_is_a_ratio_of_cpu_seconds(tmp_path: Path) -> None:
     results = Results(tmp_path)
     results.add(
         "triangle-tireworld",
-        [network("with", "h-add"), network("without", "h-add-no-lm")],
+        [network("with", "h-add"), network("without", "h-add-no-lm", features=[])],
         [problem(f"triangle-tire-{size}", size) for size in (15, 20)],
         {
             ("with", "triangle-tire-15"): goals(30, 88.0, seconds=0.5),
@@ -272,7 +305,10 @@ def test_landmark_time_is_a_ratio_of_cpu_seconds(tmp_path: Path) -> None:
             ("with", "triangle-tire-20"): goals(30, 118.0, seconds=1.0),
         },
     )
-    table = landmark_table(results.collect()[0])
+    (experiment,) = results.collect()
+    pair = landmark_pair(experiment.systems)
+    assert pair == experiment.systems
+    table = landmark_table(experiment, pair)
     assert row(table, "15") == [["main: 0.500"], ["main: 0.200"], ["main: 2.5"], ["paper: 2.4"]]
     assert row(table, "20") == [["main: –"], ["main: –"], ["main: –"], ["paper: 4.3"]]
 
@@ -399,3 +435,35 @@ def test_own_experiments_are_named_by_their_file(tmp_path: Path, name: str, argu
     assert table.records[0]["command"] == (
         f"asnets reproduce {argument} --scale quick --system 'it'\"'\"'s' --problem p -o DIR"
     )
+
+
+def test_each_seed_of_training_and_the_spread_are_shown(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    results.add(
+        "mine",
+        [network("net", title="Net"), network("other", title="Other")],
+        [problem("a", 1), problem("b", 2)],
+        {
+            ("net", "a"): [goals(30, 5.0), goals(30, 6.0), goals(30, 8.0)],
+            ("net", "b"): [goals(30, 9.0), goals(0, 0.0), goals(15, 7.0)],
+            ("other", "a"): goals(30, 5.0),
+            ("other", "b"): [None, None],
+        },
+        trainings={"net": [60.0, 70.0, 80.0], "other": [60.0, "memory"]},
+    )
+    (experiment,) = results.collect()
+    table = seed_table(experiment)
+    # Seed 1 never reaches the goal of b, so that costs are those of a.
+    assert row(table, "Net, seed 0") == [["main: 2/2"], ["main: 60/60"], ["detail: 5.00"]]
+    assert row(table, "Net, seed 1") == [["main: 1/2"], ["main: 30/60"], ["detail: 6.00"]]
+    assert row(table, "Net, seed 2") == [["main: 1/2"], ["main: 45/60"], ["detail: 8.00"]]
+    assert row(table, "Net, spread") == [["detail: 1 to 2"], ["detail: 30 to 60"], ["detail: 5.00 to 8.00"]]
+    assert row(table, "Other, seed 1") == [["note: no model"], [], []]
+    cells = row(coverage_table(experiment), "b")
+    assert cells[0] == ["main: 45/90", "detail: (8.33 ± 0.29)", "note: by seed: 30, 0, 15", "note: 45× dead end"]
+    assert row(coverage_table(experiment), "a")[0][:1] == ["main: 90/90"]
+    assert [heading for heading, _ in training_table([experiment]).rows] == [
+        *(f"mine: Net, seed {seed}" for seed in (0, 1, 2)),
+        *(f"mine: Other, seed {seed}" for seed in (0, 1)),
+    ]
+    assert training_seconds(experiment, experiment.systems[0]) == 70.0

@@ -203,10 +203,35 @@ def test_training_that_fails_has_its_tests_skipped(tmp_path: Path, faked: Experi
 
     executor = FakeExecutor(answer)
     found, steps = run(tmp_path, [faked], executor)
-    assert found["faked"]["trainings"]["a"] == [outcome, None]
+    assert found["faked"]["trainings"]["a 0"] == [outcome, None]
     assert [found["faked"]["scores"][f"a monster-n{size}"] for size in (1, 2, 3, 4)] == [[{}, 0, [], 1, 1]] * 4
     assert found["faked"]["scores"]["b monster-n4"][1] == 1
     assert (steps[-1].done, len(executor.ran)) == (18, 13)
+
+
+def test_each_seed_of_training_has_its_own_model(tmp_path: Path) -> None:
+    path = tmp_path / "seeds.toml"
+    path.write_text(FAKED.replace('system.a = { kind = "asnet" }', 'system.a = { kind = "asnet", seeds = 3 }'))
+    experiment = load_experiment(str(path), "smoke")
+    victim = next(
+        place.key for place, _ in grid(experiment) if (place.system, place.problem, place.seed) == ("a", "", 1)
+    )
+
+    def answer(job: Job) -> CellResult:
+        return result("memory", {}) if job.key == victim else faked_result(job)
+
+    found, steps = run(tmp_path / "results", [experiment], FakeExecutor(answer))
+    trainings = found["seeds"]["trainings"]
+    assert trainings == {
+        "a 0": ["finished", 1],
+        "a 1": ["memory", None],
+        "a 2": ["finished", 1],
+        "b 0": ["finished", 1],
+    }
+    for size in (1, 2, 3, 4):
+        outcomes, goals, _, missing, skipped = found["seeds"]["scores"][f"a monster-n{size}"]
+        assert (outcomes, goals, missing, skipped) == ({"finished": 2}, 2, 1, 1)
+    assert steps[-1].done == steps[-1].total == 18 + 2 * 5
 
 
 def test_slots_may_change(tmp_path: Path, faked: Experiment) -> None:
@@ -261,7 +286,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> tuple[Experiment, dict[str
     experiment = load_experiment(str(tiny_experiment(folder)), "smoke")
     found, steps = run(folder, [experiment], LocalExecutor(2))
     assert steps[-1].done == steps[-1].total == 7
-    assert found["tiny"]["trainings"] == {"asnet-hadd": ["finished", 1]}
+    assert found["tiny"]["trainings"] == {"asnet-hadd 0": ["finished", 1]}
     assert all(score[0] == {"finished": 1} for score in found["tiny"]["scores"].values())
     return experiment, found
 

@@ -19,10 +19,16 @@ import pytest
 from asnets.errors import ConfigError, FileError
 from asnets.experiments.cells import Place
 from asnets.experiments.store import FILE_NAME, CellResult, Row, Store
+from tests.experiments.report_support import SCALE, problem, system
 
 RESULT = CellResult(
     "finished",
-    {"endings": ["goal", "steps"], "costs": [0.1, 1e300], "reason": "ä \n"},
+    {
+        "endings": ["goal", "steps"],
+        "costs": [0.1, 1e300],
+        "reason": "ä \n",
+        "seconds": {"load": 0.5, "execute": 1},
+    },
     1.5,
     0.25,
     "1.2.3",
@@ -30,7 +36,21 @@ RESULT = CellResult(
     "2018-01-31T00:00:00+00:00",
     attempts=2,
 )
-SETTINGS: dict[str, Any] = {"kind": "planner", "seed": 7, "runs": 3}
+SETTINGS: dict[str, Any] = {
+    "kind": "planner",
+    "seed": 7,
+    "runs": 3,
+    "max_steps": 300,
+    "cut_offs": {"time_limit": 10.0, "memory_limit": 10**9, "margin": 0.0},
+}
+DEFINITION: dict[str, Any] = {
+    "title": "ü",
+    "scale": SCALE | {"name": "smoke"},
+    "full_sizes": [],
+    "systems": [system("s", planner="lrtdp", heuristic="hadd")],
+    "problems": [problem("p", 4)],
+    "picture": {"name": "p"},
+}
 
 
 def test_round_trip(tmp_path: Path) -> None:
@@ -38,11 +58,11 @@ def test_round_trip(tmp_path: Path) -> None:
     model = bytes(range(256))
     first, second = Place("e", "s", "", 0, 0, "k"), Place("e", "s", "p", 4, 7, "l")
     with Store(folder, create=True) as store:
-        store.set_experiment("e", "smoke", {"title": "ü", "sizes": [1]}, [first, second])
+        store.set_experiment("e", "smoke", DEFINITION, [first, second])
         store.add("k", "train", SETTINGS, replace(RESULT, model=model))
         store.add("l", "planner", SETTINGS, RESULT)
     with Store(folder) as store:
-        assert store.experiments() == {"e": ("smoke", {"title": "ü", "sizes": [1]})}
+        assert store.experiments() == {"e": ("smoke", DEFINITION)}
         assert store.places("e") == [first, second]
         assert store.places("other") == []
         assert store.rows() == {
@@ -56,11 +76,12 @@ def test_later_results_and_definitions_replace_earlier_ones(tmp_path: Path) -> N
     place = Place("e", "s", "p", 4, 0, "k")
     with Store(tmp_path, create=True) as store:
         for name in ("e", "d"):
-            store.set_experiment(name, "smoke", {"n": 1}, [replace(place, experiment=name)])
-        store.set_experiment("e", "smoke", {"n": 2}, [replace(place, key="l")])
+            store.set_experiment(name, "smoke", DEFINITION, [replace(place, experiment=name)])
+        store.set_experiment("e", "smoke", DEFINITION | {"title": "2"}, [replace(place, key="l")])
         store.add("k", "planner", SETTINGS, replace(RESULT, outcome="killed", attempts=1))
         store.add("k", "planner", SETTINGS, RESULT)
-        assert list(store.experiments().items()) == [("e", ("smoke", {"n": 2})), ("d", ("smoke", {"n": 1}))]
+        titles = [(name, definition["title"]) for name, (_, definition) in store.experiments().items()]
+        assert titles == [("e", "2"), ("d", "ü")]
         assert [each.key for each in store.places("e")] == ["l"]
         assert store.rows()["k"].outcome == RESULT
 
@@ -77,12 +98,13 @@ def test_values_that_are_not_json_are_refused_whole(tmp_path: Path) -> None:
 def test_figures_that_are_no_numbers_are_none(tmp_path: Path) -> None:
     """Whatever a cell comes to, it must not end the run."""
     with Store(tmp_path, create=True) as store:
-        figures = {"curve": [{"loss": float("nan"), "coverage": 0.5}], "value": float("-inf"), "costs": (1.0, 2)}
-        store.add("k", "train", SETTINGS, replace(RESULT, result=figures))
+        level = {"elapsed": 1.0, "coverage": 0.5}
+        figures = {"curve": [level | {"loss": float("nan")}], "value": float("-inf"), "more": (1.0, 2)}
+        store.add("k", "train", SETTINGS, replace(RESULT, result=figures, model=b"m"))
         assert store.rows()["k"].outcome.result == {
-            "curve": [{"loss": None, "coverage": 0.5}],
+            "curve": [level | {"loss": None}],
             "value": None,
-            "costs": [1.0, 2],
+            "more": [1.0, 2],
         }
 
 
@@ -155,16 +177,10 @@ def test_other_database(tmp_path: Path, statement: str) -> None:
     assert path.read_bytes() == before
 
 
-def test_damaged_later_on(tmp_path: Path) -> None:
-    """Tables that are missing, and text that is not JSON."""
+def test_tables_that_are_missing(tmp_path: Path) -> None:
     path = tmp_path / FILE_NAME
     place = Place("e", "s", "p", 4, 0, "k")
     with Store(tmp_path, create=True) as store:
-        store.add("k", "planner", SETTINGS, RESULT)
-        with sqlite3.connect(path) as database:
-            database.execute("UPDATE cells SET result = '{'")
-        with pytest.raises(FileError, match=re.escape(f"{path}: cannot use the file: Expecting property name")):
-            store.rows()
         with sqlite3.connect(path) as database:
             for table in ("cells", "places", "experiments", "models"):
                 database.execute(f"DROP TABLE {table}")
@@ -178,6 +194,116 @@ def test_damaged_later_on(tmp_path: Path) -> None:
         ):
             with pytest.raises(FileError, match=re.escape(f"{path}: cannot use the file: no such table: ")):
                 use()
+
+
+DAMAGE = [
+    "UPDATE cells SET result = '{' WHERE key = 'k'",
+    "UPDATE cells SET result = replace(result, 'goal', 'gaol') WHERE key = 'k'",
+    "UPDATE cells SET result = '[]' WHERE key = 'k'",
+    "UPDATE cells SET outcome = 'time' WHERE key = 'k'",
+    "UPDATE cells SET finished = NULL WHERE key = 'k'",
+    "UPDATE cells SET seconds = 1.6 WHERE key = 'k'",
+    "UPDATE cells SET settings = CAST(x'7b2280ff227d' AS TEXT) WHERE key = 'k'",
+    "UPDATE models SET data = x'00' WHERE key = 'k'",
+    "DELETE FROM models WHERE key = 'k'",
+]
+
+
+@pytest.mark.parametrize("statement", DAMAGE)
+def test_a_damaged_row_counts_as_not_run(tmp_path: Path, statement: str, caplog: pytest.LogCaptureFixture) -> None:
+    with Store(tmp_path, create=True) as store:
+        for key in ("k", "l"):
+            store.add(key, "train", SETTINGS, replace(RESULT, result={"epochs": 1}, model=b"model"))
+        assert set(store.rows()) == {"k", "l"}
+        if "gaol" in statement:
+            store.add("k", "planner", SETTINGS, RESULT)
+        with sqlite3.connect(store.path) as database:
+            assert database.execute(statement).rowcount == 1
+        assert set(store.rows()) == {"l"}
+        assert [record.message for record in caplog.records] == [
+            f"{store.path}: the result of cell k is damaged and counts as not run: its checksum is another"
+        ]
+        store.add("k", "planner", SETTINGS, RESULT)
+        assert store.rows()["k"].outcome == RESULT
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "result", "reason"),
+    [
+        ("planner", {"cut_offs": 3}, {}, "its settings is not as expected at cut_offs"),
+        ("planner", {"runs": "3"}, {}, "its settings is not as expected at runs"),
+        ("planner", {}, {"endings": {"goal": 1}}, "its result is not as expected at endings"),
+        ("planner", {}, {"endings": ["goal"]}, "it has not as many costs as endings of runs"),
+        ("planner", {}, {"endings": ["goal"], "costs": [1.0]}, "it has runs but no times"),
+        ("planner", {}, {"costs": [[]]}, "its result is not as expected at costs[0]"),
+        ("planner", {}, {"value": True}, "its result is not as expected at value"),
+        ("train", {}, {"curve": [{"elapsed": 1}]}, "its result is not as expected at curve[0].coverage"),
+        ("asnet", {}, {}, "its settings is not as expected at model"),
+        ("dance", {}, {}, "it is of the unknown kind 'dance'"),
+    ],
+)
+def test_results_of_another_shape_count_as_not_run(
+    tmp_path: Path,
+    kind: str,
+    settings: dict[str, Any],
+    result: dict[str, Any],
+    reason: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Their checksum is right: they are as another version has written them."""
+    with Store(tmp_path, create=True) as store:
+        store.add("k", kind, SETTINGS | settings, replace(RESULT, result=result))
+        assert store.rows() == {}
+    assert caplog.records[0].message.endswith(f"damaged and counts as not run: {reason}")
+
+
+def test_new_endings_are_not_damage(tmp_path: Path) -> None:
+    with Store(tmp_path, create=True) as store:
+        store.add("k", "planner", SETTINGS, replace(RESULT, result={"endings": ["loop"], "costs": [3.0]}))
+        assert set(store.rows()) == {"k"}
+
+
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("UPDATE experiments SET definition = '3'", "its checksum is another"),
+        ("UPDATE experiments SET scale = 'quick'", "its checksum is another"),
+        ("UPDATE places SET seed = 5", "its checksum is another"),
+        ("DELETE FROM places", "its checksum is another"),
+    ],
+)
+def test_a_damaged_experiment_is_an_error_that_says_what_to_do(tmp_path: Path, statement: str, reason: str) -> None:
+    with Store(tmp_path, create=True) as store:
+        store.set_experiment("e", "smoke", DEFINITION, [Place("e", "s", "p", 4, 0, "k")])
+        with sqlite3.connect(store.path) as database:
+            database.execute(statement)
+        with pytest.raises(FileError) as caught:
+            store.experiments()
+        assert str(caught.value) == (
+            f"{store.path}: the experiment e is damaged ({reason}); `asnets reproduce` writes it anew, and keeps the "
+            "results"
+        )
+        store.set_experiment("e", "smoke", DEFINITION, [Place("e", "s", "p", 4, 0, "k")])
+        assert set(store.experiments()) == {"e"}
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"title": 3}, "its definition is not as expected at title"),
+        ({"systems": []}, "it has no systems or problems"),
+        (
+            {"problems": [{"name": "p", "size": "4", "paper": None}]},
+            "its definition is not as expected at problems[0].size",
+        ),
+        ({"scale": []}, "its definition is not as expected at scale"),
+    ],
+)
+def test_an_experiment_of_another_shape_is_an_error(tmp_path: Path, change: dict[str, Any], reason: str) -> None:
+    with Store(tmp_path, create=True) as store:
+        store.set_experiment("e", "smoke", DEFINITION | change, [])
+        with pytest.raises(FileError, match=re.escape(f"the experiment e is damaged ({reason})")):
+            store.experiments()
 
 
 def test_full_disk(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,7 @@ from asnets.errors import ConfigError
 from asnets.experiments.cells import grid
 from asnets.experiments.definition import load_experiment
 from asnets.experiments.work import do_cell
+from tests.experiments.building import tiny_experiment
 
 pytestmark = pytest.mark.native
 
@@ -45,3 +48,24 @@ def test_unknown_costs(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         load_experiment(str(path), "smoke")
     assert str(caught.value) == f"{path}: costs must be one of unit, metric, not 'money'"
+
+
+def test_a_network_is_stopped_by_cpu_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that goes on by a second whenever it is looked at; the runs that have ended are kept."""
+    cells = [cell for _, cell in grid(load_experiment(str(tiny_experiment(tmp_path)), "smoke"))]
+    _, _, model = do_cell(next(cell.payload for cell in cells if cell.kind == "train"), None, lambda figures: None)
+    payload = next(cell.payload for cell in cells if cell.kind == "asnet") | {"runs": 30}
+    outcome, whole, _ = do_cell(payload, model, lambda figures: None)
+    assert (outcome, len(whole["endings"])) == ("finished", 30)
+    clock = itertools.count()
+    monkeypatch.setattr("asnets.experiments.work.time.process_time", lambda: float(next(clock)))
+    kept: list[dict[str, Any]] = []
+    outcome, figures, _ = do_cell(
+        payload | {"cut_offs": payload["cut_offs"] | {"time_limit": 20.0}}, model, kept.append
+    )
+    assert outcome == "time"
+    number = len(figures["endings"])
+    assert 0 < number < 30
+    assert [len(each["endings"]) for each in kept] == list(range(number + 1))
+    for name in ("endings", "costs"):
+        assert figures[name] == kept[-1][name] == whole[name][:number]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from asnets.experiments.runner import RunProgress
 
 EXECUTORS = ("local", "ray")
+_LOG = logging.getLogger(__name__)
+_LINES = 50
+"""About so many lines tell of the progress of a run where there is no terminal."""
 
 
 def reproduce(
@@ -39,7 +43,7 @@ def reproduce(
         typer.Option(
             "--scale",
             metavar="smoke|quick|paper",
-            help="smoke: a minute, to see that all works; quick: all experiments in about 40 minutes on two cores; "
+            help="smoke: a minute, to see that all works; quick: all experiments in one to two hours on two cores; "
             "paper: the paper's sizes, seeds and cut-offs.",
         ),
     ] = "quick",
@@ -126,8 +130,11 @@ def _executor(name: str, address: str | None, jobs: int | None) -> Executor:
 
 @contextmanager
 def _grid_progress() -> Iterator[Callable[[RunProgress], None]]:
-    """A bar with what runs now and the time left; nothing where standard error is not a terminal."""
+    """A bar with what runs now and the time left; where standard error is no terminal, a line now and then."""
     console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _log_progress()
+        return
     columns = (
         BarColumn(20),
         MofNCompleteColumn(),
@@ -136,15 +143,34 @@ def _grid_progress() -> Iterator[Callable[[RunProgress], None]]:
         TextColumn("{task.fields[left]}"),
         TextColumn("{task.fields[running]}", style="dim"),
     )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("cells", total=None, left="", running="")
 
         def show(progress: RunProgress) -> None:
-            left = "" if progress.left is None else f"about {_duration(progress.left)} left"
+            left = _left(progress)
             running = ", ".join(f"{name} {seconds:.0f} s" for name, seconds in progress.running)
             bar.update(task, completed=progress.done, total=progress.total, left=left, running=running)
 
         yield show
+
+
+def _log_progress() -> Callable[[RunProgress], None]:
+    """Writes about `_LINES` lines in all, and one at the end."""
+    last = -1
+
+    def show(progress: RunProgress) -> None:
+        nonlocal last
+        is_due = progress.done >= last + max(1, progress.total // _LINES) or progress.done == progress.total
+        if progress.done > last and (last < 0 or is_due):
+            last = progress.done
+            left = f", {text}" if (text := _left(progress)) and progress.done < progress.total else ""
+            _LOG.info("%d of %d cells%s", progress.done, progress.total, left)
+
+    return show
+
+
+def _left(progress: RunProgress) -> str:
+    return "" if progress.left is None else f"about {_duration(progress.left)} left"
 
 
 def _duration(seconds: float) -> str:

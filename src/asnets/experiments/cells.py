@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -16,8 +15,8 @@ from asnets.experiments.definition import Experiment, ProblemText, System, load_
 
 CellKind = Literal["train", "asnet", "planner", "strategy"]
 
-_TRAINING_GRACE = 600.0
-"""Training looks at its time limit between questions to the teacher; a cell of training is killed so much later."""
+_TRAINING_GRACE = 30.0
+"""Training keeps its time limit itself; a cell that has not ended so many seconds later is killed."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +52,17 @@ class Place:
 
 def grid(experiment: Experiment) -> list[tuple[Place, Cell]]:
     """All cells of an experiment: trainings, then the test problems by size."""
-    trainings = {each.name: _training(experiment, each) for each in experiment.systems if each.kind == "asnet"}
-    found = [(Place(experiment.name, name, "", 0, 0, cell.key), cell) for name, cell in trainings.items()]
+    trainings = {
+        (system.name, seed): _training(experiment, system, seed)
+        for system in experiment.systems
+        if system.kind == "asnet"
+        for seed in range(system.seeds)
+    }
+    found = [(Place(experiment.name, name, "", 0, seed, cell.key), cell) for (name, seed), cell in trainings.items()]
     for problem in sorted(experiment.test, key=lambda each: each.size):
         for system in experiment.systems:
-            for seed, cell in _tests(experiment, system, problem, trainings):
+            for seed in range(system.seeds):
+                cell = _test(experiment, system, problem, seed, trainings.get((system.name, seed)))
                 found.append((Place(experiment.name, system.name, problem.name, problem.size, seed, cell.key), cell))
     return found
 
@@ -72,46 +77,36 @@ def describe(payload: dict[str, Any]) -> dict[str, Any]:
     return short
 
 
-def _training(experiment: Experiment, system: System) -> Cell:
+def _training(experiment: Experiment, system: System, seed: int) -> Cell:
     payload = {
         "kind": "train",
         "settings": system.settings,
         "problems": [problem_text(each) for each in system.train],
-        "seed": 0,
+        "seed": seed,
         "cut_offs": asdict(experiment.scale.asnet_cut_offs)
         | {"time_limit": preset_of(system.settings).training.time_limit + _TRAINING_GRACE},
     }
     return Cell(_key(payload), "train", payload)
 
 
-def _tests(
-    experiment: Experiment, system: System, problem: ProblemText, trainings: dict[str, Cell]
-) -> Iterator[tuple[int, Cell]]:
+def _test(experiment: Experiment, system: System, problem: ProblemText, seed: int, training: Cell | None) -> Cell:
     scale = experiment.scale
+    payload: dict[str, Any] = {"kind": system.kind, "problem": problem_text(problem), "seed": seed}
     if system.kind == "planner":
         cut_offs = load_scale("paper").cut_offs if problem.size in experiment.full_sizes else scale.cut_offs
-        for seed in range(scale.seeds):
-            payload = {
-                "kind": "planner",
-                "settings": system.settings,
-                "problem": problem_text(problem),
-                "seed": seed,
-                "runs": scale.runs,
-                "max_steps": scale.planner_max_steps,
-                "cut_offs": asdict(cut_offs),
-            }
-            yield seed, Cell(_key(payload), "planner", payload)
-        return
-    training = trainings.get(system.name)
-    payload = {
-        "kind": system.kind,
-        "problem": problem_text(problem),
-        "seed": 0,
+        payload |= {
+            "settings": system.settings,
+            "runs": scale.runs,
+            "max_steps": scale.planner_max_steps,
+            "cut_offs": asdict(cut_offs),
+        }
+        return Cell(_key(payload), "planner", payload)
+    payload |= {
         "runs": scale.asnet_runs,
         "max_steps": scale.planner_max_steps if training is None else scale.max_steps,
         "cut_offs": asdict(scale.asnet_cut_offs),
     } | ({"settings": system.settings} if training is None else {"model": training.key})
-    yield 0, Cell(_key(payload), system.kind, payload, None if training is None else training.key)
+    return Cell(_key(payload), system.kind, payload, None if training is None else training.key)
 
 
 def problem_text(problem: ProblemText) -> dict[str, str]:

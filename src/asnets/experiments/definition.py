@@ -38,6 +38,7 @@ SystemKind = Literal["asnet", "planner", "strategy"]
 Table = Mapping[str, Any]
 _LARGEST = 10**9
 """Of sizes and depths."""
+_MOST_SEEDS = 1000
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class System:
             `strategy`.
         paper: System and variant in the paper's tables; None if it is not there.
         train: The training problems of an ASNet.
+        seeds: How many seeds it is run with: a planner's search, an ASNet's training.
     """
 
     name: str
@@ -77,6 +79,7 @@ class System:
     settings: dict[str, Any]
     paper: tuple[str, str] | None = None
     train: tuple[ProblemText, ...] = ()
+    seeds: int = 1
 
 
 @dataclass(frozen=True)
@@ -102,9 +105,10 @@ class Scale:
     Attributes:
         cut_offs: Of planners.
         asnet_cut_offs: Of running an ASNet on a problem; the limit of training is one of the system's options.
-        seeds: How many seeds each planner is run with; ASNets are trained once, as in the paper.
+        seeds: How many seeds each planner is run with.
+        training_seeds: How many seeds each ASNet is trained with. A system may say otherwise of itself.
         runs: Runs of what a planner found, for each seed.
-        asnet_runs: Runs of an ASNet or a strategy on each problem.
+        asnet_runs: Runs of an ASNet, for each seed of training, or of a strategy on each problem.
         max_steps: Step limit of a run of an ASNet.
         planner_max_steps: Step limit of a run of a planner or a strategy.
         skip_above_failure: Whether planners are spared the sizes above one where no run has reached the goal.
@@ -115,6 +119,7 @@ class Scale:
     cut_offs: CutOffs
     asnet_cut_offs: CutOffs
     seeds: int
+    training_seeds: int
     runs: int
     asnet_runs: int
     max_steps: int
@@ -166,12 +171,19 @@ def load_experiment(name: str, scale: str) -> Experiment:
     if path.stem in shipped_experiments():
         raise ConfigError(f"{path}: an experiment of the package is called {path.stem}; give the file another name")
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = _read_toml(path)
+        return _experiment(path.stem, table, scale, str(path), path.parent)
+    except RecursionError:
+        raise FileError(f"{path}: values are nested too deeply") from None
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise FileError(f"{path}: cannot read the file: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # Also of text that is not UTF-8, and of numbers with too many digits.
         raise FileError(f"{path}: not a TOML file: {error}") from None
-    return _experiment(path.stem, table, scale, str(path), path.parent)
 
 
 def load_scale(name: str) -> Scale:
@@ -194,7 +206,7 @@ def _shipped(name: str) -> dict[str, Any]:
 
 
 _KEYS = ("title", "family", "domain", "costs", "lenient", "systems", "system", "options", "train", "test", "scales")
-_SCALE_KEYS = ("systems", "train", "test", "options", "full_sizes")
+_SCALE_KEYS = ("systems", "train", "test", "options", "full_sizes", "training_seeds")
 
 
 def _experiment(name: str, table: dict[str, Any], scale_name: str, where: str, folder: Path) -> Experiment:
@@ -207,7 +219,8 @@ def _experiment(name: str, table: dict[str, Any], scale_name: str, where: str, f
     _check_keys(changes, _SCALE_KEYS, where_changes)
     table = table | {key: changes[key] for key in ("systems", "train", "test") if key in changes}
     options = dict(_table(changes, "options", where_changes))
-    scale = replace(scale, options=scale.options | options)
+    training_seeds = _seeds(changes, "training_seeds", scale.training_seeds, where_changes)
+    scale = replace(scale, options=scale.options | options, training_seeds=training_seeds)
     common = _table(table, "options", where)
     reader = _ProblemReader(table, where, folder)
     own = _table(table, "system", where)
@@ -218,10 +231,14 @@ def _experiment(name: str, table: dict[str, Any], scale_name: str, where: str, f
             raise ConfigError(f"{where}: unknown system {each!r}; expected some of {', '.join(known)}")
     if not names or len(set(names)) < len(names):
         raise ConfigError(f"{where}: systems must name at least one system, and each once")
-    train = _required(table, "train", where) if any(known[each].get("kind") == "asnet" for each in names) else {}
-    systems = tuple(
-        _system(each, dict(known[each]), common, scale, reader, train, f"{where}: [system.{each}]") for each in names
-    )
+    has_networks = any(known[each].get("kind") == "asnet" for each in names)
+    train = _required(table, "train", where) if has_networks or "train" in table else None
+    # Also those that no list names: a mistake in one is found now, not when it is used at another scale.
+    read = {
+        each: _system(each, dict(known[each]), common, scale, reader, train, f"{where}: [system.{each}]")
+        for each in dict.fromkeys([*names, *own])
+    }
+    systems = tuple(read[each] for each in names)
     test = reader.problems(_required(table, "test", where), f"{where}: [test]")
     full = changes.get("full_sizes", [])
     if not _are_whole(full):
@@ -233,14 +250,20 @@ def _experiment(name: str, table: dict[str, Any], scale_name: str, where: str, f
 
 
 _KEYS_OF_KIND: dict[str, tuple[str, ...]] = {
-    "asnet": ("kind", "title", "paper", "preset", "options", "train"),
-    "planner": ("kind", "title", "paper", "planner", "heuristic", "depth"),
+    "asnet": ("kind", "title", "paper", "preset", "options", "train", "seeds"),
+    "planner": ("kind", "title", "paper", "planner", "heuristic", "depth", "seeds"),
     "strategy": ("kind", "title", "paper", "strategy"),
 }
 
 
 def _system(
-    name: str, table: dict[str, Any], common: Table, scale: Scale, reader: _ProblemReader, train: Table, where: str
+    name: str,
+    table: dict[str, Any],
+    common: Table,
+    scale: Scale,
+    reader: _ProblemReader,
+    train: Table | None,
+    where: str,
 ) -> System:
     kind = table.get("kind")
     if not _is_among(kind, get_args(SystemKind)):
@@ -250,14 +273,16 @@ def _system(
     paper = tuple(_strings(table, "paper", where)) if "paper" in table else None
     if not isinstance(title, str) or (paper is not None and len(paper) != 2):
         raise ConfigError(f"{where}: title must be text, and paper a system and a variant")
+    seeds = _seeds(table, "seeds", scale.training_seeds if kind == "asnet" else scale.seeds, where)
     if kind == "asnet":
         settings: dict[str, Any] = {
             "preset": table.get("preset", "default"),
             "options": dict(common) | _table(table, "options", where) | scale.options,
         }
         _check_options(settings, where)
-        problems = reader.problems(table.get("train", train), f"{where}: train")
-        return System(name, "asnet", title, settings, paper, problems)
+        own = table.get("train", train)
+        problems = () if own is None else reader.problems(own, f"{where}: train")
+        return System(name, "asnet", title, settings, paper, problems, seeds)
     if kind == "planner":
         planner, heuristic, depth = table.get("planner"), table.get("heuristic", "lmcut"), table.get("depth")
         if not _is_among(planner, PLANNERS):
@@ -266,7 +291,8 @@ def _system(
             raise ConfigError(f"{where}: heuristic must be one of {', '.join(HEURISTICS)}, not {heuristic!r}")
         if depth is not None and (planner != "ssipp" or not _is_whole(depth) or not 1 <= depth <= _LARGEST):
             raise ConfigError(f"{where}: depth must be a whole number from 1 to {_LARGEST}, and is for ssipp alone")
-        return System(name, "planner", title, {"planner": planner, "heuristic": heuristic, "depth": depth}, paper)
+        settings = {"planner": planner, "heuristic": heuristic, "depth": depth}
+        return System(name, "planner", title, settings, paper, seeds=seeds)
     if not _is_among(table.get("strategy"), STRATEGIES):
         raise ConfigError(f"{where}: strategy must be one of {', '.join(STRATEGIES)}, not {table.get('strategy')!r}")
     return System(name, "strategy", title, {"strategy": table["strategy"]}, paper)
@@ -393,6 +419,13 @@ def _paper_name(pattern: Any, size: int, number: int, where: str) -> str:
         return str.format(pattern, size=size, number=number)
     except (TypeError, LookupError, ValueError, AttributeError, MemoryError):
         raise ConfigError(f"{where}: paper must be text with {{size}} and {{number}}, not {pattern!r}") from None
+
+
+def _seeds(table: Table, key: str, default: int, where: str) -> int:
+    value = table.get(key, default)
+    if not _is_whole(value) or not 1 <= value <= _MOST_SEEDS:
+        raise ConfigError(f"{where}: {key} must be a whole number from 1 to {_MOST_SEEDS}, not {value!r}")
+    return value
 
 
 def _is_among(value: Any, names: Iterable[str]) -> TypeGuard[str]:

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from asnets.errors import ConfigError, FileError
 from asnets.evaluation.statistics import confidence_interval_95
-from asnets.experiments.standing import goals, standings
+from asnets.experiments.definition import preset_of
+from asnets.experiments.standing import Standing, combined, goals, is_failure, standings
 from asnets.experiments.store import Row, Store
+from asnets.training.config import Preset
 
 
 @dataclass(frozen=True)
 class SystemInfo:
-    """A system of an experiment, as in `asnets.experiments.definition.System`, with the names of its problems."""
+    """A system of an experiment, as in `asnets.experiments.definition.System`, with the names of its problems.
+
+    Attributes:
+        preset: Of an ASNet, with its options; None for all others.
+    """
 
     name: str
     kind: str
@@ -25,6 +32,7 @@ class SystemInfo:
     settings: dict[str, Any]
     paper: tuple[str, str] | None
     train: tuple[str, ...]
+    preset: Preset | None = None
 
 
 @dataclass(frozen=True)
@@ -71,7 +79,8 @@ class Score:
     @property
     def value(self) -> float | None:
         """The mean of the expected costs that a planner has computed; None where no search has converged."""
-        values = [row.outcome.result["value"] for row in self.rows if row.outcome.result.get("status") == "converged"]
+        found = [row.outcome.result for row in self.rows if row.outcome.result.get("status") == "converged"]
+        values = [each["value"] for each in found if each.get("value") is not None]
         return sum(values) / len(values) if values else None
 
     @property
@@ -94,8 +103,10 @@ class ExperimentResults:
 
     Attributes:
         definition: As stored by the runner.
-        trainings: The training of each ASNet; None where it has not been run.
-        scores: By system and problem name.
+        trainings: The trainings of each ASNet by seed; None where one has not been run.
+        scores: By system and problem name, all seeds together.
+        seed_scores: By system, problem name and seed.
+        standing: How each cell stands, by key.
     """
 
     name: str
@@ -104,23 +115,19 @@ class ExperimentResults:
     definition: dict[str, Any]
     systems: tuple[SystemInfo, ...]
     problems: tuple[ProblemInfo, ...]
-    trainings: dict[str, Row | None]
+    trainings: dict[str, dict[int, Row | None]]
     scores: dict[tuple[str, str], Score]
+    seed_scores: dict[tuple[str, str, int], Score]
+    standing: dict[str, Standing]
 
     @property
     def file_name(self) -> str:
         """The name for files and ids, where its own, that of a user's file, may hold anything."""
         return re.sub(r"[^\w.-]", lambda found: f"_{ord(found[0]):x}_", self.name)
 
-    @property
-    def missing(self) -> int:
-        """How many cells are yet to be run."""
-        untrained = sum(row is None for row in self.trainings.values())
-        return untrained + sum(score.missing - score.skipped for score in self.scores.values())
-
     def rows(self) -> list[Row]:
         """All finished cells."""
-        trained = [row for row in self.trainings.values() if row is not None]
+        trained = [row for rows in self.trainings.values() for row in rows.values() if row is not None]
         return trained + [row for score in self.scores.values() for row in score.rows]
 
     def sizes(self) -> list[int]:
@@ -133,6 +140,11 @@ def collect(store: Store) -> list[ExperimentResults]:
     return [_collect(store, name, scale, definition, rows) for name, (scale, definition) in store.experiments().items()]
 
 
+def count_cells(experiments: Sequence[ExperimentResults]) -> Counter[Standing]:
+    """How many cells are done, skipped or yet to be run; one of several experiments counts once, as in a run."""
+    return Counter(combined(each.standing for each in experiments).values())
+
+
 def mishaps(experiments: Sequence[ExperimentResults]) -> Counter[str]:
     """What went wrong in cells, and in how many.
 
@@ -141,11 +153,10 @@ def mishaps(experiments: Sequence[ExperimentResults]) -> Counter[str]:
     reasons = {"time": "the time limit was reached", "memory": "the memory limit was reached"}
     found = {}
     for experiment in experiments:
-        for row in experiment.rows():
-            outcome, is_training = row.outcome.outcome, row.kind == "train"
-            if outcome in ("crashed", "killed", "error") or (is_training and outcome != "finished"):
-                reason = row.outcome.result.get("reason", reasons.get(outcome, "no reason known"))
-                found[row.key] = f"{experiment.name}: {'training: ' if is_training else ''}{outcome}: {reason}"
+        for row in filter(is_failure, experiment.rows()):
+            outcome, what = row.outcome.outcome, "training: " if row.kind == "train" else ""
+            reason = row.outcome.result.get("reason", reasons.get(outcome, "no reason known"))
+            found[row.key] = f"{experiment.name}: {what}{outcome}: {reason}"
     return Counter(found.values())
 
 
@@ -158,32 +169,68 @@ def _collect(
             each["kind"],
             each["title"],
             each["settings"],
-            None if each["paper"] is None else (each["paper"][0], each["paper"][1]),
+            None if each["paper"] is None else (each["paper"][0], each["paper"][-1]),
             tuple(each["train"]),
+            _preset(store, name, each) if each["kind"] == "asnet" else None,
         )
         for each in definition["systems"]
     )
-    problems = tuple(ProblemInfo(**each) for each in definition["problems"])
+    problems = tuple(ProblemInfo(each["name"], each["size"], each["paper"]) for each in definition["problems"])
     places = store.places(name)
-    training_keys = {place.system: place.key for place in places if not place.problem}
-    needs = {place.key: training_keys.get(place.system) if place.problem else None for place in places}
+    training_keys = {(place.system, place.seed): place.key for place in places if not place.problem}
+    needs = {place.key: training_keys.get((place.system, place.seed)) if place.problem else None for place in places}
     standing = standings(places, needs, rows, skip_above_failure=definition["scale"]["skip_above_failure"])
-    scores = {}
+    keys: defaultdict[tuple[str, str], dict[int, str]] = defaultdict(dict)
+    for place in places:
+        if place.problem:
+            keys[place.system, place.problem][place.seed] = place.key
+    scores, seed_scores = {}, {}
     for problem in problems:
         for system in systems:
-            keys = [place.key for place in places if (place.system, place.problem) == (system.name, problem.name)]
-            done = tuple(rows[key] for key in keys if key in rows)
-            scores[system.name, problem.name] = Score(
-                system.name,
-                problem,
-                done,
-                missing=len(keys) - len(done),
-                skipped=sum(standing[key] == "skipped" for key in keys),
-                runs=sum(row.settings["runs"] for row in done),
-                costs=tuple(cost for row in done for cost in _goal_costs(row)),
-            )
-    trainings = {system: rows.get(key) for system, key in training_keys.items()}
-    return ExperimentResults(name, definition["title"], scale, definition, systems, problems, trainings, scores)
+            by_seed = keys[system.name, problem.name]
+            scores[system.name, problem.name] = _score(system.name, problem, by_seed.values(), rows, standing)
+            for seed, key in by_seed.items():
+                seed_scores[system.name, problem.name, seed] = _score(system.name, problem, [key], rows, standing)
+    trainings: dict[str, dict[int, Row | None]] = {}
+    for (trained, seed), key in training_keys.items():
+        trainings.setdefault(trained, {})[seed] = rows.get(key)
+    for system in systems:
+        seeds = trainings.get(system.name, {})
+        whole = all((system.name, problem.name, seed) in seed_scores for problem in problems for seed in seeds)
+        if system.kind == "asnet" and not (seeds and whole):
+            raise FileError(f"{store.path}: the experiment {name} has not all cells of {system.name}")
+    return ExperimentResults(
+        name, definition["title"], scale, definition, systems, problems, trainings, scores, seed_scores, standing
+    )
+
+
+def _preset(store: Store, experiment: str, system: dict[str, Any]) -> Preset:
+    try:
+        return preset_of(system["settings"])
+    except (ConfigError, KeyError, TypeError, AttributeError) as error:
+        raise FileError(
+            f"{store.path}: the experiment {experiment} is of another version of asnets: the settings of "
+            f"{system['name']} cannot be used: {error}"
+        ) from None
+
+
+def _score(
+    system: str,
+    problem: ProblemInfo,
+    keys: Collection[str],
+    rows: Mapping[str, Row],
+    standing: Mapping[str, Standing],
+) -> Score:
+    done = tuple(rows[key] for key in keys if key in rows)
+    return Score(
+        system,
+        problem,
+        done,
+        missing=len(keys) - len(done),
+        skipped=sum(standing[key] == "skipped" for key in keys),
+        runs=sum(row.settings["runs"] for row in done),
+        costs=tuple(cost for row in done for cost in _goal_costs(row)),
+    )
 
 
 def _goal_costs(row: Row) -> list[float]:

@@ -6,6 +6,7 @@ where it was.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
@@ -15,9 +16,10 @@ from asnets.errors import ConfigError
 from asnets.experiments.cells import Cell, Place, describe, grid, problem_text
 from asnets.experiments.definition import Experiment
 from asnets.experiments.executors import Executor, Job
-from asnets.experiments.standing import Standing, standings
+from asnets.experiments.standing import Standing, combined, is_failure, standings
 from asnets.experiments.store import Row, Store
 
+_LOG = logging.getLogger(__name__)
 _ATTEMPTS = 2
 """A cell whose process was killed from outside is run once more: it may have been a mishap."""
 _WAIT = 0.5
@@ -110,7 +112,9 @@ class _Run:
             self._skips[experiment.name] = experiment.scale.skip_above_failure
             self._places += [place for place, _ in found if selection.holds(place)]
             self._cells |= {cell.key: cell for place, cell in found if selection.holds(place)}
-        self._names = {each.key: f"{each.system} {each.problem or 'training'}" for each in self._places}
+        self._names = {
+            each.key: f"{each.system} {each.problem or 'training'}, seed {each.seed}" for each in self._places
+        }
         stored = store.rows()
         self._rows = {key: row for key, row in stored.items() if not _is_mishap(row)}
         self._killed = {key: row for key, row in stored.items() if _is_mishap(row)}
@@ -133,6 +137,9 @@ class _Run:
             result = replace(result, attempts=attempts)
             row = Row(key, cell.kind, describe(cell.payload), cell.payload["seed"], result)
             self._store.add(key, cell.kind, row.settings, result)
+            if is_failure(row):
+                reason = result.result.get("reason", "no reason known")
+                _LOG.warning("%s: %s: %s", self._names[key], result.outcome, reason)
             if _is_mishap(row):
                 self._killed[key] = row
             else:
@@ -157,15 +164,16 @@ class _Run:
         self._running[key] = time.perf_counter()
 
     def _update(self) -> None:
-        found: dict[str, Standing] = {}
         needs = {key: cell.needs for key, cell in self._cells.items()}
-        for experiment, skips in self._skips.items():
-            places = [place for place in self._places if place.experiment == experiment]
-            for key, standing in standings(places, needs, self._rows, skip_above_failure=skips).items():
-                # A cell of several experiments is run if one of them wants it.
-                if found.get(key) in (None, "skipped", "waiting"):
-                    found[key] = standing
-        self._standing = found
+        self._standing = combined(
+            standings(
+                [place for place in self._places if place.experiment == experiment],
+                needs,
+                self._rows,
+                skip_above_failure=skips,
+            )
+            for experiment, skips in self._skips.items()
+        )
 
     def _seconds_left(self) -> float | None:
         """Each cell is taken to last as long as those of its system have so far."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from asnets.experiments.cells import Place
@@ -46,10 +46,26 @@ def standings(
     return found
 
 
+def combined(parts: Iterable[Mapping[str, Standing]]) -> dict[str, Standing]:
+    """How the cells of several experiments stand; one that is in several is run if one of them wants it."""
+    found: dict[str, Standing] = {}
+    for part in parts:
+        for key, standing in part.items():
+            if found.get(key) in (None, "skipped", "waiting"):
+                found[key] = standing
+    return found
+
+
 def goals(row: Row) -> int:
     """How many runs of a finished cell reached the goal."""
     endings: list[str] = row.outcome.result.get("endings", [])
     return endings.count("goal")
+
+
+def is_failure(row: Row) -> bool:
+    """Whether the process of a cell failed, or a training gave no model; cut-offs of tests are results."""
+    outcome = row.outcome.outcome
+    return outcome in ("crashed", "killed", "error") or (row.kind == "train" and outcome != "finished")
 
 
 def _standing(key: str, need: str | None, rows: Mapping[str, Row]) -> Standing:

@@ -2,34 +2,43 @@
 
 Every result is a transaction of its own, so that killing the program loses no more than the cells that run. A lock on a
 file beside the database keeps a second runner out; readers need none.
+
+Every row has a checksum of its contents. A cell whose row is damaged, or is not as this version writes it, counts as
+not run, with a warning: the next run makes it again. Where that is so of an experiment, reading it is an error.
 """
 
 from __future__ import annotations
 
-import fcntl
+import hashlib
 import json
+import logging
 import math
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from asnets.errors import ConfigError, FileError
 from asnets.experiments.cells import Place
+from asnets.experiments.shapes import DEFINITION, FIGURES, MACHINE, SETTINGS, Shape, misfit
+from asnets.files import locked
 
+_LOG = logging.getLogger(__name__)
 FILE_NAME = "results.sqlite"
-_VERSION = 1
+_VERSION = 2
 _SCHEMA = """
-CREATE TABLE experiments (name TEXT PRIMARY KEY, position INTEGER, scale TEXT, definition TEXT) STRICT;
+CREATE TABLE experiments (
+    name TEXT PRIMARY KEY, position INTEGER, scale TEXT, definition TEXT, checksum TEXT
+) STRICT;
 CREATE TABLE places (
     experiment TEXT, system TEXT, problem TEXT, size INTEGER, seed INTEGER, key TEXT,
     PRIMARY KEY (experiment, system, problem, seed)
 ) STRICT;
 CREATE TABLE cells (
     key TEXT PRIMARY KEY, kind TEXT, settings TEXT, seed INTEGER, version TEXT, machine TEXT, finished TEXT,
-    seconds REAL, cpu REAL, attempts INTEGER, outcome TEXT, result TEXT
+    seconds REAL, cpu REAL, attempts INTEGER, outcome TEXT, result TEXT, checksum TEXT
 ) STRICT;
 CREATE TABLE models (key TEXT PRIMARY KEY REFERENCES cells, data BLOB) STRICT;
 """
@@ -86,7 +95,8 @@ class Store:
             raise FileError(f"{folder}: there are no results here: {FILE_NAME} is missing")
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+            self._database = sqlite3.connect(self.path, timeout=600, isolation_level=None)
+            self._database.text_factory = lambda text: text.decode(errors="replace")  # Checksums see what is wrong.
             if create:
                 self._create()
             version = self._database.execute("PRAGMA user_version").fetchone()[0]
@@ -121,29 +131,25 @@ class Store:
         Raises:
             ConfigError: If there is another.
         """
-        path = self.path.with_suffix(".lock")
-        with _opened(path) as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise ConfigError(
-                    f"another run is at work on {self.path}; wait for it, or choose another folder"
-                ) from None
-            yield  # Closing the file lets go of the lock.
+        taken = f"another run is at work on {self.path}; wait for it, or choose another folder"
+        with locked(self.path.with_suffix(".lock"), taken):
+            yield
 
     def set_experiment(self, name: str, scale: str, definition: dict[str, Any], places: Iterable[Place]) -> None:
         """Remembers an experiment and the places of its cells, in place of what was known of it."""
+        places = list(places)
         with self._transaction():
             position = self._database.execute("SELECT count(*) FROM experiments WHERE name <> ?", (name,)).fetchone()[0]
             known = self._database.execute("SELECT position FROM experiments WHERE name = ?", (name,)).fetchone()
+            values = (name, position if known is None else known[0], scale, json.dumps(definition, allow_nan=False))
             self._database.execute(
-                "INSERT OR REPLACE INTO experiments VALUES (?, ?, ?, ?)",
-                (name, position if known is None else known[0], scale, json.dumps(definition, allow_nan=False)),
+                "INSERT OR REPLACE INTO experiments VALUES (?, ?, ?, ?, ?)",
+                (*values, _checksum(*values, *map(astuple, places))),
             )
             self._database.execute("DELETE FROM places WHERE experiment = ?", (name,))
             self._database.executemany(
                 "INSERT INTO places VALUES (?, ?, ?, ?, ?, ?)",
-                [(each.experiment, each.system, each.problem, each.size, each.seed, each.key) for each in places],
+                map(astuple, places),
             )
 
     def check_scale(self, scale: str) -> None:
@@ -152,15 +158,34 @@ class Store:
         Raises:
             ConfigError: If it is of another.
         """
-        known = next((each for each, _ in self.experiments().values() if each != scale), None)
+        with self._errors():
+            known = self._database.execute("SELECT scale FROM experiments WHERE scale <> ?", (scale,)).fetchone()
         if known is not None:
-            raise ConfigError(f"{self.path.parent} holds results of the scale {known}; choose another folder")
+            raise ConfigError(f"{self.path.parent} holds results of the scale {known[0]}; choose another folder")
 
     def experiments(self) -> dict[str, tuple[str, dict[str, Any]]]:
-        """Scale and definition of each experiment."""
+        """Scale and definition of each experiment.
+
+        Raises:
+            FileError: If one of them is damaged.
+        """
         with self._errors():
-            rows = self._database.execute("SELECT name, scale, definition FROM experiments ORDER BY position, name")
-            return {name: (scale, json.loads(definition)) for name, scale, definition in rows}
+            rows = self._database.execute("SELECT * FROM experiments ORDER BY position, name").fetchall()
+        return {values[0]: self._experiment(values) for values in rows}
+
+    def _experiment(self, values: tuple[Any, ...]) -> tuple[str, dict[str, Any]]:
+        *contents, checksum = values
+        name, _, scale, text = contents
+        try:
+            _check(checksum == _checksum(*contents, *map(astuple, self.places(name))), "its checksum is another")
+            definition = _decoded(text, DEFINITION, "definition")
+            _check(bool(definition["systems"] and definition["problems"]), "it has no systems or problems")
+        except _DamagedError as error:
+            raise FileError(
+                f"{self.path}: the experiment {name} is damaged ({error}); `asnets reproduce` writes it anew, and "
+                "keeps the results"
+            ) from None
+        return scale, definition
 
     def places(self, experiment: str) -> list[Place]:
         with self._errors():
@@ -169,31 +194,41 @@ class Store:
 
     def add(self, key: str, kind: str, settings: dict[str, Any], result: CellResult) -> None:
         """Remembers the result of a cell; one that was known is replaced."""
+        values = (
+            key,
+            kind,
+            json.dumps(settings, allow_nan=False),
+            settings["seed"],
+            result.version,
+            json.dumps(result.machine),
+            result.finished,
+            float(result.seconds),
+            float(result.cpu),
+            result.attempts,
+            result.outcome,
+            json.dumps(_finite(result.result), allow_nan=False),
+        )
         with self._transaction():
             self._database.execute(
-                "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    key,
-                    kind,
-                    json.dumps(settings, allow_nan=False),
-                    settings["seed"],
-                    result.version,
-                    json.dumps(result.machine),
-                    result.finished,
-                    result.seconds,
-                    result.cpu,
-                    result.attempts,
-                    result.outcome,
-                    json.dumps(_finite(result.result), allow_nan=False),
-                ),
+                f"INSERT OR REPLACE INTO cells VALUES ({', '.join('?' * (len(values) + 1))})",
+                (*values, _checksum(*values, result.model)),
             )
+            self._database.execute("DELETE FROM models WHERE key = ?", (key,))
             if result.model is not None:
-                self._database.execute("INSERT OR REPLACE INTO models VALUES (?, ?)", (key, result.model))
+                self._database.execute("INSERT INTO models VALUES (?, ?)", (key, result.model))
 
     def rows(self) -> dict[str, Row]:
-        """All finished cells by key, without models."""
+        """All finished cells by key, without models; those that are damaged are left out, with a warning."""
+        found = {}
         with self._errors():
-            return {row.key: row for row in map(_row, self._database.execute("SELECT * FROM cells"))}
+            for values in self._database.execute("SELECT cells.*, data FROM cells LEFT JOIN models USING (key)"):
+                try:
+                    found[values[0]] = _row(*values)
+                except _DamagedError as error:
+                    _LOG.warning(
+                        "%s: the result of cell %s is damaged and counts as not run: %s", self.path, values[0], error
+                    )
+        return found
 
     def model(self, key: str) -> bytes | None:
         """The model file of a training."""
@@ -218,26 +253,53 @@ class Store:
         """Errors of the file, such as a full disk, as messages."""
         try:
             yield
-        except (sqlite3.Error, json.JSONDecodeError) as error:
+        except sqlite3.Error as error:
             raise self._unusable(error) from None
 
     def _unusable(self, error: Exception) -> FileError:
         return FileError(f"{self.path}: cannot use the file: {error}")
 
 
-def _row(values: tuple[Any, ...]) -> Row:
-    key, kind, settings, seed, version, machine, finished, seconds, cpu, attempts, outcome, result = values
-    figures = CellResult(
-        outcome, json.loads(result), seconds, cpu, version, json.loads(machine), finished, attempts=attempts
-    )
-    return Row(key, kind, json.loads(settings), seed, figures)
+class _DamagedError(Exception):
+    """A row is not what was written."""
 
 
-def _opened(path: Path) -> IO[str]:
+def _check(condition: bool, otherwise: str) -> None:
+    if not condition:
+        raise _DamagedError(otherwise)
+
+
+def _checksum(*values: Any) -> str:
+    """Of numbers, texts and the contents of a model."""
+    plain = [hashlib.sha256(value).hexdigest() if isinstance(value, bytes) else value for value in values]
+    return hashlib.sha256(json.dumps(plain).encode()).hexdigest()
+
+
+def _decoded(text: str, shape: Shape, what: str) -> Any:
     try:
-        return path.open("w")
-    except OSError as error:
-        raise FileError(f"{path}: cannot write the file: {error.strerror or error}") from None
+        value = json.loads(text)
+    except (ValueError, RecursionError, TypeError):
+        raise _DamagedError(f"its {what} cannot be read") from None
+    place = misfit(value, shape)
+    _check(place is None, f"its {what} is not as expected at {place}")
+    return value
+
+
+def _row(*values: Any) -> Row:
+    *contents, checksum, model = values
+    _check(checksum == _checksum(*contents, model), "its checksum is another")
+    key, kind, settings, seed, version, machine, finished, seconds, cpu, attempts, outcome, result = contents
+    _check(kind in SETTINGS, f"it is of the unknown kind {kind!r}")
+    texts, numbers = (version, finished, outcome), (seed, seconds, cpu, attempts)
+    _check(all(isinstance(text, str) for text in texts) and None not in numbers, "values are missing")
+    figures = _decoded(result, FIGURES[kind], "result")
+    endings, costs = figures.get("endings", []), figures.get("costs", [])
+    _check(len(endings) == len(costs), "it has not as many costs as endings of runs")
+    _check("seconds" in figures or "goal" not in endings, "it has runs but no times")
+    outcome = CellResult(
+        outcome, figures, seconds, cpu, version, _decoded(machine, MACHINE, "machine"), finished, attempts=attempts
+    )
+    return Row(key, kind, _decoded(settings, SETTINGS[kind], "settings"), seed, outcome)
 
 
 def _finite(value: Any) -> Any:

@@ -7,6 +7,9 @@ Figures of the others: `runs` asked for, `endings` and `costs` of those that end
 for reading, grounding and setting up, `search` of a planner, `execute` for all runs; of an ASNet also `features` and
 `network`, which are parts of `execute`. Of a planner also `status`, `value`, `expanded` and `peak_memory`.
 
+Time limits are CPU seconds. Between runs a cell looks at them itself, and has handed over the figures so far in case it
+is stopped within one.
+
 The protocols are the paper's: LRTDP and ILAO* run to convergence and have failed where they do not converge; SSiPP
 trains until 100 trajectories in a row have reached the goal or the margin before the time limit, and is then run.
 """
@@ -21,10 +24,11 @@ from typing import Any
 
 from asnets.api import Policy
 from asnets.evaluation.blocks_strategies import run_strategy
-from asnets.evaluation.rollouts import ENDINGS
+from asnets.evaluation.rollouts import ENDINGS, simulate
 from asnets.experiments.definition import preset_of
 from asnets.grounding import GroundTask, ground
 from asnets.network.model_file import save_model
+from asnets.network.native_policy import NetworkPolicy
 from asnets.planning import SearchLimits, Solver
 from asnets.ppddl import load_task
 from asnets.training.trainer import Trainer, train
@@ -41,7 +45,7 @@ def do_cell(payload: dict[str, Any], model: bytes | None, keep: Keep) -> tuple[s
             return _train(payload)
         case "asnet":
             assert model is not None
-            return *_run_network(payload, model), None
+            return *_run_network(payload, model, keep), None
         case "planner":
             return *_plan(payload, keep), None
         case _:
@@ -67,66 +71,87 @@ def _train(payload: dict[str, Any]) -> tuple[str, Figures, bytes]:
     return "finished", figures, data
 
 
-def _run_network(payload: dict[str, Any], model: bytes) -> tuple[str, Figures]:
-    cut_offs = payload["cut_offs"]
-    policy = read_policy(model)
+def _run_network(payload: dict[str, Any], model: bytes, keep: Keep) -> tuple[str, Figures]:
+    network = read_policy(model).network
     start = time.process_time()
     task = read_task(payload["problem"])
+    policy = NetworkPolicy(network, task)
     loaded = time.process_time()
-    found = policy.evaluate(
-        task,
-        runs=payload["runs"],
-        max_steps=payload["max_steps"],
-        seed=payload["seed"],
-        time_limit=cut_offs["time_limit"],
-        memory_limit=cut_offs["memory_limit"],
-    )
-    seconds = {
-        "load": loaded - start,
-        "execute": time.process_time() - loaded,
-        "features": found.seconds["features"],
-        "network": found.seconds["network"],
-    }
-    runs = found.finished
-    figures = _figures(payload, runs.endings.tolist(), runs.costs.tolist(), seconds)
-    return found.status, figures
+
+    def run(number: int) -> tuple[int, float]:
+        found = simulate(
+            policy, episodes=1, max_steps=payload["max_steps"], seed=payload["seed"], threads=1, first=number
+        )
+        return int(found.endings[0]), float(found.costs[0])
+
+    def more() -> Figures:
+        spent = policy.native.statistics()
+        seconds = {"load": loaded - start, "execute": time.process_time() - loaded}
+        return {
+            "seconds": seconds | {"features": spent["feature_seconds"], "network": spent["network_seconds"]},
+        }
+
+    return _execute(payload, start, run, more, keep)
 
 
 def _plan(payload: dict[str, Any], keep: Keep) -> tuple[str, Figures]:
     settings, cut_offs, seed = payload["settings"], payload["cut_offs"], payload["seed"]
     is_replanner = settings["planner"] == "ssipp"
     start = time.process_time()
-
-    def left() -> float:
-        return float(cut_offs["time_limit"]) - (time.process_time() - start)
-
     task = read_task(payload["problem"])
     solver = Solver(task, settings["planner"], settings["heuristic"], seed=seed, depth=settings["depth"])
     loaded = time.process_time()
-    seconds = max(1e-3, left() - (cut_offs["margin"] if is_replanner else 0))
+    seconds = max(1e-3, cut_offs["time_limit"] - (loaded - start) - (cut_offs["margin"] if is_replanner else 0))
     solution = solver.solve(limits=SearchLimits(cpu_seconds=seconds, memory=cut_offs["memory_limit"]))
     searched = time.process_time()
-    endings: list[int] = []
-    costs: list[float] = []
 
-    def figures() -> Figures:
-        spent = {"load": loaded - start, "search": searched - loaded, "execute": time.process_time() - searched}
-        return _figures(payload, endings, costs, spent) | {
+    def run(number: int) -> tuple[int, float]:
+        _, costs, endings = solver.run_episodes(seed, number, 1, payload["max_steps"])
+        return int(endings[0]), float(costs[0])
+
+    def more() -> Figures:
+        return {
+            "seconds": {"load": loaded - start, "search": searched - loaded, "execute": time.process_time() - searched},
             "status": solution.status,
             "value": solution.value,
             "expanded": solution.expanded,
             "peak_memory": solution.peak_memory,
         }
 
-    keep(figures())
     if solution.status != "converged" and not (is_replanner and solution.status == "time"):
-        return solution.status, figures()
-    for run in range(payload["runs"]):
-        if left() <= 0:
+        return solution.status, _figures(payload, [], []) | more()
+    return _execute(payload, start, run, more, keep)
+
+
+def _execute(
+    payload: dict[str, Any],
+    start: float,
+    run: Callable[[int], tuple[int, float]],
+    more: Callable[[], Figures],
+    keep: Keep,
+) -> tuple[str, Figures]:
+    """Makes the runs of a cell one by one, until its time limit; returns its outcome and figures.
+
+    Args:
+        payload: The cell's.
+        start: The CPU time at which it began.
+        run: Makes the run of a number; returns how it ended and its cost.
+        more: The figures beside those of runs.
+        keep: Called with all figures before the first run and after each.
+    """
+    endings: list[int] = []
+    costs: list[float] = []
+
+    def figures() -> Figures:
+        return _figures(payload, endings, costs) | more()
+
+    keep(figures())
+    for number in range(payload["runs"]):
+        if time.process_time() - start >= payload["cut_offs"]["time_limit"]:
             return "time", figures()
-        _, run_costs, run_endings = solver.run_episodes(seed, run, 1, payload["max_steps"])
-        endings.append(int(run_endings[0]))
-        costs.append(float(run_costs[0]))
+        ending, cost = run(number)
+        endings.append(ending)
+        costs.append(cost)
         keep(figures())
     return "finished", figures()
 
@@ -143,18 +168,11 @@ def _follow_strategy(payload: dict[str, Any]) -> tuple[str, Figures]:
         seed=payload["seed"],
     )
     seconds = {"load": loaded - start, "execute": time.process_time() - loaded}
-    return "finished", _figures(payload, runs.endings.tolist(), runs.costs.tolist(), seconds)
+    return "finished", _figures(payload, runs.endings.tolist(), runs.costs.tolist()) | {"seconds": seconds}
 
 
-def _figures(
-    payload: dict[str, Any], endings: list[int], costs: list[float], seconds: dict[str, float]
-) -> dict[str, Any]:
-    return {
-        "runs": payload["runs"],
-        "endings": [ENDINGS[ending] for ending in endings],
-        "costs": list(costs),
-        "seconds": seconds,
-    }
+def _figures(payload: dict[str, Any], endings: list[int], costs: list[float]) -> Figures:
+    return {"runs": payload["runs"], "endings": [ENDINGS[ending] for ending in endings], "costs": list(costs)}
 
 
 def read_policy(model: bytes) -> Policy:

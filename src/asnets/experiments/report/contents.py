@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from asnets.experiments.report.answers import answers
 from asnets.experiments.report.document import (
@@ -17,8 +17,10 @@ from asnets.experiments.report.document import (
     Section,
 )
 from asnets.experiments.report.figures import learning_curves, running_times
+from asnets.experiments.report.networks import judged_networks, landmark_pair, networks
 from asnets.experiments.report.references import between_text
 from asnets.experiments.report.scores import argument, is_same_instance
+from asnets.experiments.report.seeds import has_several_seeds, seed_table
 from asnets.experiments.report.selected import best_table, is_compared
 from asnets.experiments.report.special import (
     MONSTER,
@@ -37,8 +39,8 @@ from asnets.experiments.report.tables import (
     size_table,
     strategies,
 )
-from asnets.experiments.report.tallies import tally
-from asnets.experiments.results import ExperimentResults
+from asnets.experiments.report.tallies import tallies
+from asnets.experiments.results import ExperimentResults, count_cells
 from asnets.experiments.store import Row
 
 _HOW_TO_READ = tuple(Paragraph(text) for text in HOW_TO_READ)
@@ -72,10 +74,9 @@ def make_document(
 
 def _run(experiments: Sequence[ExperimentResults]) -> tuple[Block, ...]:
     rows = {row.key: row for each in experiments for row in each.rows()}
-    cells = sum(_cells(each) for each in experiments)
-    missing = sum(each.missing for each in experiments)
-    skipped = sum(score.skipped for each in experiments for score in each.scores.values())
-    state = f"{cells - missing - skipped} cells finished, {skipped} skipped"
+    counts = count_cells(experiments)
+    cells, missing = counts.total(), counts["ready"] + counts["waiting"]
+    state = f"{counts['done']} cells finished, {counts['skipped']} skipped"
     facts = [
         ("State", f"{state}; nothing is missing" if not missing else f"{state}; {missing} have not been run yet"),
         *_scale_facts(experiments),
@@ -103,10 +104,6 @@ def _run(experiments: Sequence[ExperimentResults]) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _cells(experiment: ExperimentResults) -> int:
-    return len(experiment.trainings) + sum(len(score.rows) + score.missing for score in experiment.scores.values())
-
-
 def _scale_facts(experiments: Sequence[ExperimentResults]) -> list[tuple[str, str]]:
     facts = []
     for scale in {each.scale: each.definition["scale"] for each in experiments}.values():
@@ -121,7 +118,7 @@ def _scale_facts(experiments: Sequence[ExperimentResults]) -> list[tuple[str, st
                 f"Scale {scale['name']}",
                 f"planners {scale['seeds']} × {scale['runs']} runs (seeds × runs) of at most "
                 f"{scale['planner_max_steps']} steps, ASNets {scale['asnet_runs']} runs of at most "
-                f"{scale['max_steps']} steps{skips}",
+                f"{scale['max_steps']} steps for each seed of training{skips}",
             ),
             (
                 "Cut-offs",
@@ -142,9 +139,18 @@ def _scale_facts(experiments: Sequence[ExperimentResults]) -> list[tuple[str, st
 
 
 def _seeds(experiments: Sequence[ExperimentResults]) -> str:
-    seeds = max((each.definition["scale"]["seeds"] for each in experiments), default=0)
-    planners = "0" if seeds == 1 else f"0 to {seeds - 1}"
-    return f"training, ASNets and strategies 0; planners {planners}"
+    """Which seeds networks were trained with, and planners run."""
+    trainings = {
+        f"{system.title.partition(', ')[0]} {_range(experiment.trainings[system.name])}": None
+        for experiment in experiments
+        for system in networks(experiment)
+    }
+    planners = max((each.definition["scale"]["seeds"] for each in experiments), default=0)
+    return "; ".join([*trainings, f"planners {_range(range(planners))}", "strategies 0"])
+
+
+def _range(seeds: Collection[int]) -> str:
+    return "0" if len(seeds) == 1 else f"0 to {len(seeds) - 1}"
 
 
 def _machine(row: Row) -> str:
@@ -172,8 +178,9 @@ def _joined(texts: Iterable[str]) -> str:
 
 
 def _experiment(experiment: ExperimentResults) -> list[Block]:
+    seeds: list[Block] = [seed_table(experiment)] if has_several_seeds(experiment) else []
     if experiment.name == MONSTER:
-        return [Paragraph(monster_text(experiment)), monster_table(experiment)]
+        return [Paragraph(monster_text(experiment)), monster_table(experiment), *seeds]
     blocks: list[Block] = []
     if has_paper(experiment):
         blocks.append(Paragraph(comparison_text(experiment)))
@@ -190,16 +197,16 @@ def _experiment(experiment: ExperimentResults) -> list[Block]:
     if strategies(experiment):
         blocks += [Paragraph(text) for text in between_text(experiment)]
     if max(sum(each.size == size for each in experiment.problems) for size in experiment.sizes()) >= _MANY:
-        for system in experiment.systems:
-            found = tally(experiment, system)
-            blocks.append(Paragraph(f"solves {found}, {found.goals} of {found.runs} runs.", system.title))
+        for found in tallies(experiment, experiment.systems):
+            blocks.append(Paragraph(f"solves {found}; {found.goals} of {found.runs} runs.", found.system.title))
         folded = Folded(f"All {len(experiment.problems)} problems", (coverage_table(experiment),))
-        return [*blocks, robustness_table(experiment), folded]
+        return [*blocks, robustness_table(experiment), *seeds, folded]
     if is_own:
         blocks.append(size_table(experiment))
-    blocks.append(coverage_table(experiment))
-    if experiment.name == TIREWORLD:
-        blocks.append(landmark_table(experiment))
+    blocks += [coverage_table(experiment), *seeds]
+    pair = landmark_pair(judged_networks(experiment))
+    if experiment.name == TIREWORLD and pair is not None:
+        blocks.append(landmark_table(experiment, pair))
     return blocks
 
 
@@ -207,7 +214,7 @@ def _trainings(experiments: Sequence[ExperimentResults], with_figures: bool) -> 
     blocks: list[Block] = [training_table(experiments)]
     seen: set[str] = set()
     for experiment in experiments:
-        keys = {row.key for row in experiment.trainings.values() if row is not None}
+        keys = {row.key for rows in experiment.trainings.values() for row in rows.values() if row is not None}
         figure = learning_curves(experiment) if with_figures and not keys <= seen else None
         blocks += [] if figure is None else [figure]
         seen |= keys

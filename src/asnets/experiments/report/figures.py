@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from asnets.experiments.report.document import Figure
+from asnets.experiments.report.networks import networks
 from asnets.experiments.report.tables import of_size
 from asnets.experiments.results import ExperimentResults, SystemInfo
 from asnets.network.svg import clean
@@ -52,11 +53,12 @@ Points = list[tuple[int, float, bool]]
 
 
 def training_seconds(experiment: ExperimentResults, system: SystemInfo) -> float | None:
-    """CPU seconds of an ASNet's training; zero for all others; None where it has not ended."""
+    """Mean CPU seconds of an ASNet's trainings; zero for all others; None where none has given a model yet."""
     if system.kind != "asnet":
         return 0.0
-    row = experiment.trainings.get(system.name)
-    return None if row is None else row.outcome.result.get("cpu")
+    trained = [row.outcome.result.get("cpu") for row in experiment.trainings[system.name].values() if row is not None]
+    seconds = [each for each in trained if each is not None]
+    return sum(seconds) / len(seconds) if seconds else None
 
 
 def time_points(experiment: ExperimentResults, system: SystemInfo, *, with_training: bool) -> Points:
@@ -108,11 +110,12 @@ def running_times(experiments: Sequence[ExperimentResults]) -> Figure:
 
 
 def learning_curves(experiment: ExperimentResults) -> Figure | None:
-    """Coverage and loss by epoch and by time, for each training of an experiment; None if there is none."""
+    """Coverage and loss by epoch and by time, a line for each training of an experiment; None if there is none."""
     curves = [
         (system, row.outcome.result["curve"])
-        for system in experiment.systems
-        if (row := experiment.trainings.get(system.name)) is not None and row.outcome.result.get("curve")
+        for system in networks(experiment)
+        for row in experiment.trainings[system.name].values()
+        if row is not None and row.outcome.result.get("curve")
     ]
     if not curves:
         return None
@@ -145,7 +148,7 @@ def learning_curves(experiment: ExperimentResults) -> Figure | None:
         return _finished(
             figure,
             f"learning-{experiment.file_name}",
-            f"{experiment.title}: coverage on the training problems and loss.",
+            f"{experiment.title}: coverage on the training problems and loss, a line for each seed.",
         )
 
 

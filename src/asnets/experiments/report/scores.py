@@ -51,10 +51,19 @@ def score_cell(experiment: ExperimentResults, system: SystemInfo, problem: Probl
     theirs = paper_estimate(system.paper, problem.paper)
     coverage, cost = marks(score, theirs)
     lines = estimate_lines(estimate(score), coverage, cost) if score.rows else []
+    lines += seed_lines(experiment, system, problem)
     lines += [Line(text, "note") for text in reasons(score, system)]
     if has_other_cut_offs(experiment, system, score):
         lines.append(Line("full cut-offs", "note"))
     return (*lines, *paper_lines(theirs))
+
+
+def seed_lines(experiment: ExperimentResults, system: SystemInfo, problem: ProblemInfo) -> list[Line]:
+    """Goals by seed of training, where these differ."""
+    seeds = experiment.trainings.get(system.name, {})
+    scores = [experiment.seed_scores[system.name, problem.name, seed] for seed in seeds]
+    texts = [str(score.goals) if score.rows else "–" for score in scores]
+    return [Line(f"by seed: {', '.join(texts)}", "note")] if len({score.goals for score in scores}) > 1 else []
 
 
 def marks(score: Score, theirs: Estimate | None) -> tuple[Mark, Mark]:
@@ -74,7 +83,8 @@ def reasons(score: Score, system: SystemInfo) -> list[str]:
     endings = Counter(ending for row in score.rows for ending in row.outcome.result.get("endings", []))
     found += [f"{endings[name]}× {text}" for name, text in _ENDINGS.items() if endings[name]]
     if score.skipped:
-        found.append("no model" if system.kind == "asnet" else "skipped")
+        text = "no model" if system.kind == "asnet" else "skipped"
+        found.append(f"{score.skipped} of {score.missing + len(score.rows)}: {text}" if score.rows else text)
     waiting = score.missing - score.skipped
     if waiting:
         found.append("not run yet" if not score.rows else f"{waiting} of {waiting + len(score.rows)} not run yet")
@@ -133,7 +143,7 @@ def origin(rows: tuple[Row, ...]) -> Record:
     """Where numbers come from: seeds, versions, cut-offs and keys of their cells."""
     cut_offs = [row.settings["cut_offs"] for row in rows]
     return {
-        "seeds": _joined(row.seed for row in rows),
+        "seeds": _joined(sorted({row.seed for row in rows})),
         "version": _joined(row.outcome.version for row in rows),
         "time_limit": _joined(f"{each['time_limit']:g}" for each in cut_offs),
         "memory_limit": _joined(each["memory_limit"] for each in cut_offs),

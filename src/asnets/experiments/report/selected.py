@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from asnets.experiments.report.document import Cell, Column, Line, Record, Table
+from asnets.experiments.report.networks import is_in_paper, judged_networks, other_networks, planners
 from asnets.experiments.report.paper import Estimate, cost_mark, coverage_mark, paper_results
 from asnets.experiments.report.scores import command, estimate, estimate_lines, is_same_instance, origin, paper_lines
-from asnets.experiments.results import ExperimentResults, ProblemInfo, Score
+from asnets.experiments.results import ExperimentResults, ProblemInfo, SystemInfo
+from asnets.experiments.store import Row
 
 Best = tuple[str, Estimate]
 _FAILED = Estimate(0, 30, None, None)
@@ -24,9 +26,9 @@ def best(candidates: Iterable[Best]) -> Best | None:
     return min(found, key=lambda each: (-each[1].goals / each[1].runs, each[1].mean_cost), default=None)
 
 
-def best_of_kind(experiment: ExperimentResults, kind: str, problem: ProblemInfo) -> Best | None:
-    """The best system of a kind on a problem."""
-    scores = (experiment.scores[each.name, problem.name] for each in experiment.systems if each.kind == kind)
+def best_of(experiment: ExperimentResults, systems: Iterable[SystemInfo], problem: ProblemInfo) -> Best | None:
+    """The best of some systems on a problem."""
+    scores = (experiment.scores[each.name, problem.name] for each in systems)
     return best((score.system, estimate(score)) for score in scores if score.rows)
 
 
@@ -49,7 +51,7 @@ def selected_problems(experiment: ExperimentResults) -> list[ProblemInfo]:
     sizes = experiment.sizes()
     full, some = sizes[0], sizes[0]
     for problem in experiment.problems:
-        found = best_of_kind(experiment, "planner", problem)
+        found = best_of(experiment, planners(experiment), problem)
         if found is not None:
             some = max(some, problem.size)
             full = max(full, problem.size) if found[1].is_full else full
@@ -70,15 +72,15 @@ def best_table(experiments: Iterable[ExperimentResults]) -> Table:
         chosen = {problem.name for problem in selected_problems(experiment)}
         for problem in experiment.problems:
             cells: list[Cell] = []
-            for kind in ("asnet", "planner"):
-                ours, theirs, record = _best_cells(experiment, kind, problem)
+            for group, systems in _groups(experiment).items():
+                ours, theirs, record = _best_cells(experiment, group, systems, problem)
                 cells += [ours, theirs]
                 records.append(record)
             if problem.name in chosen:
                 rows.append((problem.name, tuple(cells)))
-    # Without numbers of the paper, its columns are left out.
-    kept = [index for index in range(4) if index % 2 == 0 or any(cells[1] or cells[3] for _, cells in rows)]
-    headings = [Column(title, group) for group in ("best ASNet", "best baseline") for title in ("ours", "paper’s")]
+    headings = [Column(title, group) for group in _GROUPS for title in ("here", "in the paper")]
+    # Columns without any number are left out: those of the paper, or of ours, in experiments that have none.
+    kept = [index for index in range(len(headings)) if any(cells[index] for _, cells in rows)]
     return Table(
         "best",
         "Selected problems",
@@ -86,37 +88,55 @@ def best_table(experiments: Iterable[ExperimentResults]) -> Table:
         tuple(headings[index] for index in kept),
         tuple((name, tuple(cells[index] for index in kept)) for name, cells in rows),
         (
-            "Best: highest coverage, then lowest mean cost, then first in the order of the columns; the paper’s by "
-            "the same rule. Selected: of each experiment the smallest and the largest size, the largest that a "
-            "baseline solves in all runs and in any, and the size above that; all problems are in the CSV file.",
+            "Best: highest coverage, then lowest mean cost, then first in the order of the columns"
+            + ("; the paper’s by the same rule" if any(map(is_in_paper, experiments)) else "")
+            + ". Selected: of each experiment the smallest and the largest size, the largest that a baseline solves "
+            "in all runs and in any, and the size above that; all problems are in the CSV file.",
         ),
         tuple(command(experiment) for experiment in experiments),
         tuple(records),
     )
 
 
-def _no_goal(experiment: ExperimentResults, kind: str, problem: ProblemInfo, theirs: Estimate | None) -> Line:
-    """What to say where no system of a kind has reached the goal: nothing, before all of them have been run."""
-    scores = [experiment.scores[each.name, problem.name] for each in experiment.systems if each.kind == kind]
+_GROUPS = ("best ASNet", "best ASNet of ours", "best baseline")
+
+
+def _groups(experiment: ExperimentResults) -> dict[str, list[SystemInfo]]:
+    """Which systems are compared with each other."""
+    systems = (judged_networks(experiment), other_networks(experiment), planners(experiment))
+    return dict(zip(_GROUPS, systems, strict=True))
+
+
+def _no_goal(
+    experiment: ExperimentResults, systems: Sequence[SystemInfo], problem: ProblemInfo, theirs: Estimate | None
+) -> Line:
+    """What to say where none of some systems has reached the goal: nothing, before all of them have been run."""
+    scores = [experiment.scores[each.name, problem.name] for each in systems]
     if any(score.missing > score.skipped for score in scores):
         return Line("not run yet", "note")
     runs = max(score.runs for score in scores)
     return Line("–", mark=coverage_mark(Estimate(0, runs, None, None), theirs) if theirs is not None and runs else "")
 
 
-def _best_cells(experiment: ExperimentResults, kind: str, problem: ProblemInfo) -> tuple[Cell, Cell, Record]:
-    is_known, theirs = paper_best(problem.paper, is_asnet=kind == "asnet")
-    ours = best_of_kind(experiment, kind, problem)
-    titles = {system.name: system.title for system in experiment.systems}
-    rows: tuple[Score, ...] = ()
+def _best_cells(
+    experiment: ExperimentResults, group: str, systems: Sequence[SystemInfo], problem: ProblemInfo
+) -> tuple[Cell, Cell, Record]:
+    is_network = any(each.kind == "asnet" for each in systems)
+    has_paper = any(each.paper is not None for each in systems)
+    is_known, theirs = paper_best(problem.paper, is_asnet=is_network) if has_paper else (False, None)
+    ours = best_of(experiment, systems, problem)
+    titles = {system.name: system.title for system in systems}
+    rows: tuple[Row, ...] = ()
     if ours is not None:
         reference = None if not is_known else _FAILED if theirs is None else theirs[1]
         coverage = coverage_mark(ours[1], reference) if reference is not None else ""
         cost = cost_mark(ours[1], reference) if reference is not None and is_same_instance(problem) else ""
         lines = [*estimate_lines(ours[1], coverage, cost), Line(titles[ours[0]], "note")]
-        rows = (experiment.scores[ours[0], problem.name],)
+        rows = experiment.scores[ours[0], problem.name].rows
+    elif systems:
+        lines = [_no_goal(experiment, systems, problem, None if theirs is None else theirs[1])]
     else:
-        lines = [_no_goal(experiment, kind, problem, None if theirs is None else theirs[1])]
+        lines = []
     paper: list[Line] = []
     if theirs is not None:
         paper = [*paper_lines(theirs[1]), Line(_paper_title(theirs[0]), "paper")]
@@ -127,7 +147,7 @@ def _best_cells(experiment: ExperimentResults, kind: str, problem: ProblemInfo) 
         "scale": experiment.scale,
         "problem": problem.name,
         "size": problem.size,
-        "kind": kind,
+        "group": group,
         "system": None if ours is None else ours[0],
         "goals": None if ours is None else ours[1].goals,
         "runs": None if ours is None else ours[1].runs,
@@ -138,9 +158,8 @@ def _best_cells(experiment: ExperimentResults, kind: str, problem: ProblemInfo) 
         "paper_mean_cost": None if theirs is None else theirs[1].mean_cost,
         "paper_ci95": None if theirs is None else theirs[1].ci95,
     }
-    found = tuple(row for score in rows for row in score.rows)
     again = command(experiment, None if ours is None else ours[0], problem.name)
-    return tuple(lines), tuple(paper), record | origin(found) | {"command": again}
+    return tuple(lines), tuple(paper), record | origin(rows) | {"command": again}
 
 
 _TITLES = {

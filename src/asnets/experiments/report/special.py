@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from asnets.experiments.report.document import Cell, Column, Line, Record, Table
+from asnets.experiments.report.networks import judged_networks, layers, networks
 from asnets.experiments.report.paper import LANDMARK_TIME_RATIOS, Estimate, coverage_mark, paper_monster
-from asnets.experiments.report.scores import command, estimate, estimate_lines, not_run, origin, paper_lines, reasons
+from asnets.experiments.report.scores import (
+    command,
+    estimate,
+    estimate_lines,
+    not_run,
+    origin,
+    paper_lines,
+    reasons,
+    seed_lines,
+)
 from asnets.experiments.results import ExperimentResults, SystemInfo
 from asnets.experiments.store import Row
 
 MONSTER = "monster"
 TIREWORLD = "triangle-tireworld"
-
-
-def variant(experiment: ExperimentResults, name: str) -> SystemInfo | None:
-    """The ASNet that stands for one of the paper's: "lm-cut", "h-add" or "h-add-no-lm"."""
-    return next((each for each in experiment.systems if each.paper == ("asnet", name)), None)
-
-
-def layers(system: SystemInfo) -> int:
-    """Proposition layers of an ASNet."""
-    return int(system.settings.get("options", {}).get("layers", 2))
 
 
 def monster_table(experiment: ExperimentResults) -> Table:
@@ -32,16 +32,18 @@ def monster_table(experiment: ExperimentResults) -> Table:
         cells: list[Cell] = []
         for problem in experiment.problems:
             score = experiment.scores[system.name, problem.name]
-            ours, theirs = estimate(score), paper_monster().get((layers(system), problem.size))
+            ours = estimate(score)
+            theirs = None if system.paper is None else paper_monster().get((layers(system), problem.size))
             mark = coverage_mark(ours, theirs) if theirs is not None and score.rows else ""
             if score.rows:
-                lines = estimate_lines(ours, mark)[:1]
+                lines = [*estimate_lines(ours, mark)[:1], *seed_lines(experiment, system, problem)]
             else:
                 lines = [Line(text, "note") for text in reasons(score, system)]
             cells.append((*lines, *paper_lines(theirs)))
             record: Record = {
                 "experiment": experiment.name,
                 "scale": experiment.scale,
+                "system": system.name,
                 "layers": layers(system),
                 "path_length": problem.size,
                 "goals": score.goals if score.rows else None,
@@ -51,11 +53,11 @@ def monster_table(experiment: ExperimentResults) -> Table:
                 "coverage_beyond_intervals": mark,
             }
             records.append(record | origin(score.rows) | {"command": command(experiment, system.name, problem.name)})
-        rows.append((str(layers(system)), tuple(cells)))
+        rows.append((system.title, tuple(cells)))
     return Table(
         "monster",
         "Monster: coverage by proposition layers and length of the path",
-        "layers",
+        "network",
         tuple(Column(str(problem.size), "path length") for problem in experiment.problems),
         tuple(rows),
         (),
@@ -65,17 +67,18 @@ def monster_table(experiment: ExperimentResults) -> Table:
 
 
 def monster_text(experiment: ExperimentResults) -> str:
-    """Whether a network solves exactly the paths that it can see to the end."""
+    """Whether the networks that the experiment is about solve exactly the paths that they can see to the end."""
     near: list[Estimate] = []
     far: list[Estimate] = []
     waiting = 0
-    for system in experiment.systems:
+    for system in judged_networks(experiment):
         for problem in experiment.problems:
-            score = experiment.scores[system.name, problem.name]
-            if score.rows:
-                (near if layers(system) >= problem.size else far).append(estimate(score))
-            else:
-                waiting += 1
+            for seed in experiment.trainings[system.name]:
+                score = experiment.seed_scores[system.name, problem.name, seed]
+                if score.rows:
+                    (near if layers(system) >= problem.size else far).append(estimate(score))
+                else:
+                    waiting += 1
     full = sum(each.is_full for each in near)
     parts = (
         [f"Where there are as many layers as steps, {full} of {len(near)} cells have full coverage."] if near else []
@@ -89,13 +92,12 @@ def monster_text(experiment: ExperimentResults) -> str:
     return " ".join([*parts, *([f"{not_run(waiting)} yet."] if waiting else [])])
 
 
-def landmark_ratio(experiment: ExperimentResults, size: int) -> tuple[float, float] | None:
+def landmark_seconds(
+    experiment: ExperimentResults, pair: tuple[SystemInfo, SystemInfo], size: int
+) -> tuple[float, float] | None:
     """CPU seconds to solve the problems of a size with landmarks and without; None where one of the two has none."""
     both = []
-    for name in ("h-add", "h-add-no-lm"):
-        system = variant(experiment, name)
-        if system is None:
-            return None
+    for system in pair:
         found = [experiment.scores[system.name, each.name].seconds for each in experiment.problems if each.size == size]
         seconds = [each for each in found if each is not None]
         if not found or len(seconds) < len(found):
@@ -104,20 +106,19 @@ def landmark_ratio(experiment: ExperimentResults, size: int) -> tuple[float, flo
     return both[0], both[1]
 
 
-def landmark_table(experiment: ExperimentResults) -> Table:
+def landmark_table(experiment: ExperimentResults, pair: tuple[SystemInfo, SystemInfo]) -> Table:
     """Time with landmarks over time without, at the sizes for which the paper says it."""
     rows: list[tuple[str, tuple[Cell, ...]]] = []
     records: list[Record] = []
     for size, theirs in LANDMARK_TIME_RATIOS.items():
-        found = landmark_ratio(experiment, size)
+        found = landmark_seconds(experiment, pair, size)
         texts = (
             ("–", "–", "–") if found is None else (f"{found[0]:.3f}", f"{found[1]:.3f}", f"{found[0] / found[1]:.1f}")
         )
         rows.append((str(size), (*((Line(text),) for text in texts), (Line(str(theirs), "paper"),))))
-        systems = [each for each in (variant(experiment, "h-add"), variant(experiment, "h-add-no-lm")) if each]
         scores = [
             experiment.scores[system.name, problem.name]
-            for system in systems
+            for system in pair
             for problem in experiment.problems
             if problem.size == size
         ]
@@ -131,15 +132,17 @@ def landmark_table(experiment: ExperimentResults) -> Table:
             "paper_ratio": theirs,
         }
         records.append(record | origin(tuple(row for score in scores for row in score.rows)))
-    names = [each.name for each in (variant(experiment, "h-add"), variant(experiment, "h-add-no-lm")) if each]
-    options = "".join(f" --system {name}" for name in names)
+    options = "".join(f" --system {each.name}" for each in pair)
     return Table(
         "landmark-time",
         f"{experiment.title}: time to solve a problem with landmarks over time without",
         "size",
         (Column("with (CPU s)"), Column("without (CPU s)"), Column("ratio"), Column("paper’s ratio")),
         tuple(rows),
-        ("ASNets with the h-add teacher. Reading, grounding and one run, no training. – is not run or not solved.",),
+        (
+            f"{pair[0].title}, and the same without landmarks. Reading, grounding and one run, no training. – is not "
+            "run or not solved.",
+        ),
         (command(experiment).replace(" -o", f"{options} -o"),),
         tuple(records),
     )
@@ -152,15 +155,17 @@ def training_table(experiments: Iterable[ExperimentResults]) -> Table:
     seen: set[str] = set()
     experiments = list(experiments)
     for experiment in experiments:
-        for system in experiment.systems:
-            row = experiment.trainings.get(system.name)
-            if system.kind != "asnet" or (row is not None and row.key in seen):
-                continue
-            if row is not None:
-                seen.add(row.key)
-            cells, record = _training(experiment, system, row)
-            rows.append((f"{experiment.title}: {system.title}", cells))
-            records.append(record)
+        for system in networks(experiment):
+            trainings = experiment.trainings[system.name]
+            for seed, row in trainings.items():
+                if row is not None and row.key in seen:
+                    continue
+                if row is not None:
+                    seen.add(row.key)
+                cells, record = _training(experiment, system, seed, row)
+                which = f", seed {seed}" if len(trainings) > 1 else ""
+                rows.append((f"{experiment.title}: {system.title}{which}", cells))
+                records.append(record)
     return Table(
         "trainings",
         "Trainings",
@@ -183,7 +188,9 @@ def training_table(experiments: Iterable[ExperimentResults]) -> Table:
     )
 
 
-def _training(experiment: ExperimentResults, system: SystemInfo, row: Row | None) -> tuple[tuple[Cell, ...], Record]:
+def _training(
+    experiment: ExperimentResults, system: SystemInfo, seed: int, row: Row | None
+) -> tuple[tuple[Cell, ...], Record]:
     result = {} if row is None else row.outcome.result
     curve = result.get("curve", [])
     outcome = "not run yet" if row is None else row.outcome.outcome
@@ -193,6 +200,7 @@ def _training(experiment: ExperimentResults, system: SystemInfo, row: Row | None
         "experiment": experiment.name,
         "scale": experiment.scale,
         "system": system.name,
+        "seed": seed,
         "problems": " ".join(system.train),
         "outcome": outcome,
         "ended": ended,

@@ -32,7 +32,8 @@ HOW_TO_READ = (
     "or italics, is the paper’s number, where it has one; – is none of 30.",
     "▲ is better than the paper’s and ▼ worse, beyond both confidence intervals: the two have nothing in common. For "
     "coverage these are Wilson’s intervals of a share. All runs on a problem are taken together, as if independent; "
-    "those of a planner with one seed share what it found, so that its intervals are rather too narrow.",
+    "those of a planner with one seed share what it found, and those of an ASNet its training, so that intervals are "
+    "rather too narrow. “By seed” are the goals with each seed of training, where they differ.",
     "Why runs are missing: time, memory: the cut-off was reached; dead end, step limit: how so many runs ended; "
     "skipped: not run, since a smaller size failed; crashed, killed, error: what became of the process; no model: "
     "training gave none. Cells with full cut-offs were run with the paper’s 9000 s and 10 GB.",

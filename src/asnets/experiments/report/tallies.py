@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from asnets.experiments.report.paper import paper_estimate
 from asnets.experiments.report.scores import estimate
-from asnets.experiments.results import ExperimentResults, SystemInfo
+from asnets.experiments.results import ExperimentResults, Score, SystemInfo
 
 
 @dataclass(frozen=True)
 class Tally:
-    """How many problems a system solves fully: every run reaches the goal.
+    """How many problems are solved fully: every run reaches the goal.
 
     Attributes:
         tried: Problems with finished runs, or spared since a smaller size failed.
@@ -38,17 +38,73 @@ class Tally:
         return f"{self.full} of the {self.tried} problems run so far" if self.tried else "nothing yet (not run)"
 
 
-def tally(experiment: ExperimentResults, system: SystemInfo) -> Tally:
-    scores = [experiment.scores[system.name, each.name] for each in experiment.problems]
-    is_untrained = system.kind == "asnet" and experiment.trainings.get(system.name) is None
-    return Tally(
-        sum(estimate(score).is_full for score in scores),
-        sum(bool(score.rows or score.skipped) for score in scores),
-        len(scores),
-        sum(score.goals for score in scores),
-        sum(score.runs for score in scores),
-        sum(score.missing - score.skipped for score in scores) + is_untrained,
-    )
+@dataclass(frozen=True)
+class SystemTally:
+    """What a system solves: an ASNet with each seed of its training, any other with all its seeds together.
+
+    Attributes:
+        by_seed: One tally under seed 0 for all but ASNets.
+        without_model: The seeds of trainings that gave no model.
+    """
+
+    system: SystemInfo
+    by_seed: dict[int, Tally]
+    without_model: tuple[int, ...] = ()
+
+    @property
+    def full(self) -> int:
+        return sum(each.full for each in self.by_seed.values())
+
+    @property
+    def goals(self) -> int:
+        return sum(each.goals for each in self.by_seed.values())
+
+    @property
+    def runs(self) -> int:
+        return sum(each.runs for each in self.by_seed.values())
+
+    @property
+    def waiting(self) -> int:
+        return sum(each.waiting for each in self.by_seed.values())
+
+    def __str__(self) -> str:
+        texts = {seed: str(each) for seed, each in self.by_seed.items()}
+        if len(texts) == 1:
+            text = texts[next(iter(texts))]
+        elif len(set(texts.values())) == 1:
+            text = f"{texts[next(iter(texts))]} with each of {len(texts)} training seeds"
+        elif not self.waiting:
+            full = listed([str(each.full) for each in self.by_seed.values()])
+            total = next(iter(self.by_seed.values())).total
+            text = f"{full} of {total} problems (training seeds {listed([str(seed) for seed in texts])})"
+        else:
+            text = "; ".join(f"{each} with training seed {seed}" for seed, each in texts.items())
+        if not self.without_model:
+            return text
+        seeds = listed([str(seed) for seed in self.without_model])
+        return f"{text}; {'seed' if len(self.without_model) == 1 else 'seeds'} {seeds} gave no model"
+
+
+def tally(experiment: ExperimentResults, system: SystemInfo) -> SystemTally:
+    problems = [each.name for each in experiment.problems]
+    if system.kind != "asnet":
+        return SystemTally(system, {0: _tally([experiment.scores[system.name, each] for each in problems])})
+    trainings = experiment.trainings.get(system.name, {})
+    by_seed = {
+        seed: _tally([experiment.seed_scores[system.name, each, seed] for each in problems], untrained=row is None)
+        for seed, row in trainings.items()
+    }
+    failed = tuple(seed for seed, row in trainings.items() if row is not None and row.outcome.outcome != "finished")
+    return SystemTally(system, by_seed, failed)
+
+
+def tallies(experiment: ExperimentResults, systems: Iterable[SystemInfo]) -> list[SystemTally]:
+    return [tally(experiment, each) for each in systems]
+
+
+def most(found: Sequence[SystemTally]) -> SystemTally:
+    """The system that solves most problems, or of those the one with most goals, or the first."""
+    return max(found, key=lambda each: (each.full, each.goals))
 
 
 def paper_tally(experiment: ExperimentResults, system: tuple[str, str]) -> Tally | None:
@@ -61,11 +117,16 @@ def paper_tally(experiment: ExperimentResults, system: tuple[str, str]) -> Tally
     return Tally(full, len(known), len(known), goals, sum(each.runs for each in known))
 
 
-def tallies(experiment: ExperimentResults, kind: str) -> list[tuple[SystemInfo, Tally]]:
-    """Of all systems of a kind."""
-    return [(each, tally(experiment, each)) for each in experiment.systems if each.kind == kind]
+def listed(texts: Sequence[str]) -> str:
+    return texts[0] if len(texts) == 1 else ", ".join(texts[:-1]) + f" and {texts[-1]}"
 
 
-def most(found: Sequence[tuple[SystemInfo, Tally]]) -> tuple[SystemInfo, Tally]:
-    """The system that solves most problems, or of those the one with most goals, or the first."""
-    return max(found, key=lambda each: (each[1].full, each[1].goals))
+def _tally(scores: Sequence[Score], *, untrained: bool = False) -> Tally:
+    return Tally(
+        sum(estimate(score).is_full for score in scores),
+        sum(bool(score.rows or score.skipped) for score in scores),
+        len(scores),
+        sum(score.goals for score in scores),
+        sum(score.runs for score in scores),
+        sum(score.missing - score.skipped for score in scores) + untrained,
+    )
