@@ -72,7 +72,7 @@ void bind_grounding(nb::module_& module) {
       .def(
           "run",
           [](Reachability& self, std::size_t max_steps, std::size_t max_waiting,
-             const nb::callable& poll) -> std::pair<std::ptrdiff_t, std::ptrdiff_t> {
+             const nb::typed<nb::callable, void(std::size_t)>& poll) -> std::pair<std::ptrdiff_t, std::ptrdiff_t> {
             const auto on_poll = [&](std::size_t rule) {
               nb::gil_scoped_acquire gil;
               if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -122,8 +122,8 @@ void bind_grounding(nb::module_& module) {
       .def(
           "lists",
           [](const ListTable& self) {
-            return nb::make_tuple(to_numpy(std::vector<std::int64_t>(self.offsets())),
-                                  to_numpy(std::vector<std::int32_t>(self.values())));
+            return std::pair{to_numpy(std::vector<std::int64_t>(self.offsets())),
+                             to_numpy(std::vector<std::int32_t>(self.values()))};
           },
           "All lists: offsets and values.");
 }

@@ -24,16 +24,6 @@ NEEDS_LENIENCE = frozenset({"ippc06/elevators/p07.pddl"})
 GroundAtom = tuple[str, ...]
 
 
-def published_pairs() -> list[tuple[Path, Path]]:
-    """All (domain file, problem file) pairs of the published problems."""
-    return [
-        (domain, problem)
-        for domain in sorted(PUBLISHED.rglob("domain.pddl"))
-        for problem in sorted(domain.parent.glob("*.pddl"))
-        if problem != domain
-    ]
-
-
 def is_careless(path: Path) -> bool:
     """Whether a published file has mistakes, so that it is read leniently."""
     return path.relative_to(PUBLISHED).as_posix() in NEEDS_LENIENCE
