@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -19,6 +18,7 @@ from asnets.network import DomainSignature
 from asnets.network.native_policy import NetworkPolicy
 from asnets.network.network import ASNet
 from tests.cli.running import COMMAND, run
+from tests.support import wait_for
 
 LINE = """
 (define (domain line)
@@ -202,14 +202,17 @@ def start_training(folder: Path, *options: str) -> subprocess.Popen[str]:
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_stopped_training_goes_on(trained: Path, how: signal.Signals) -> None:
     """It ends with the model of a training that was not stopped."""
-    process = start_training(trained)
     log = trained / "k.asnet.jsonl"
-    for _ in range(1200):
-        if log.exists() and len(log.read_text().splitlines()) >= 2:
+    for _ in range(100):
+        process = start_training(trained)
+        wait_for(lambda: log.exists() and len(log.read_text().splitlines()) >= 2, "there are no epochs")
+        process.send_signal(how)
+        _, errors = process.communicate()
+        if process.returncode != 0:
             break
-        time.sleep(0.05)
-    process.send_signal(how)
-    _, errors = process.communicate()
+        # It ended before the signal came: once more.
+        (trained / "k.asnet").unlink()
+        log.unlink()
     if how == signal.SIGINT:
         assert process.returncode == 130
         assert "the same command with --resume goes on" in errors
