@@ -23,6 +23,13 @@ OutArray<T> to_numpy(std::vector<T> values) {
   return OutArray<T>(owned->data(), {owned->size()}, owner);
 }
 
+// What work gives that neither needs nor waits for the interpreter's lock.
+template <typename Work>
+auto without_gil(Work&& work) {
+  nb::gil_scoped_release release;
+  return work();
+}
+
 void bind_grounding(nb::module_& module);
 void bind_network(nb::module_& module);
 void bind_network_policy(nb::module_& module);

@@ -131,11 +131,13 @@ void bind_network_policy(nb::module_& module) {
           nb::arg("features"), nb::arg("actions"), nb::arg("propositions"),
           "The modules are pairs of weight and bias, by layer and then by schema or predicate.");
 
-  nb::class_<PyNetworkPolicy, PyPolicy>(module, "NetworkPolicy", "The policy of a network: greedy or sampled.")
+  nb::class_<PyNetworkPolicy, PyPolicy>(module, "NetworkPolicy",
+                                        "The policy of a network: greedy or sampled.\n\n"
+                                        "All methods may be called at any time from any thread.")
       .def(nb::init<const PyTask&, const Network&, bool, bool, std::size_t>(), nb::arg("task"), nb::arg("weights"),
            nb::arg("sampled"), nb::arg("incremental"), nb::arg("memory"), nb::keep_alive<1, 2>(),
            "Each thread remembers values of modules for incremental evaluation in about so many bytes.")
-      .def("set_weights", &PyNetworkPolicy::set_weights, nb::arg("weights"),
+      .def("set_weights", &PyNetworkPolicy::set_weights, nb::arg("weights"), nb::call_guard<nb::gil_scoped_release>(),
            "Goes on with other weights; those of episodes that run stay. Action features of states stay remembered.")
       .def(
           "probabilities",
@@ -143,14 +145,13 @@ void bind_network_policy(nb::module_& module) {
             const std::vector<Word> state = pack_state(self.task.task, propositions);
             std::vector<ActionId> actions;
             std::vector<double> probabilities;
-            {
-              nb::gil_scoped_release release;
+            interruptible([&] {
               self.pool->use([&](NetworkPolicy& policy) {
                 policy.evaluate(state.data());
                 actions = policy.actions();
                 probabilities = policy.probabilities();
               });
-            }
+            });
             return nb::make_tuple(to_numpy(std::move(actions)), to_numpy(std::move(probabilities)));
           },
           nb::sig("def probabilities(self, propositions: numpy.typing.NDArray[numpy.int32]) -> "
@@ -161,10 +162,7 @@ void bind_network_policy(nb::module_& module) {
           [](PyNetworkPolicy& self, IntArray propositions) {
             const std::vector<Word> state = pack_state(self.task.task, propositions);
             std::vector<float> logits;
-            {
-              nb::gil_scoped_release release;
-              self.pool->use([&](NetworkPolicy& policy) { logits = policy.logits(state.data()); });
-            }
+            interruptible([&] { self.pool->use([&](NetworkPolicy& policy) { logits = policy.logits(state.data()); }); });
             return to_numpy(std::move(logits));
           },
           nb::sig("def logits(self, propositions: numpy.typing.NDArray[numpy.int32]) -> "
@@ -173,7 +171,7 @@ void bind_network_policy(nb::module_& module) {
       .def(
           "statistics",
           [](PyNetworkPolicy& self) {
-            const NetworkStatistics statistics = self.pool->statistics();
+            const NetworkStatistics statistics = without_gil([&] { return self.pool->statistics(); });
             nb::dict result;
             result["steps"] = statistics.steps;
             result["feature_seconds"] = statistics.feature_seconds;

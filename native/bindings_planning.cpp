@@ -1,10 +1,14 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "bindings_types.hpp"
 #include "heuristics/action_features.hpp"
@@ -19,14 +23,18 @@ namespace {
 // One heuristic behind a lock: it holds scratch space.
 class PyHeuristic {
  public:
-  PyHeuristic(const PyTask& task, const std::string& name) : task_(task), heuristic_(make_heuristic(name, task.task)) {}
+  PyHeuristic(const PyTask& task, const std::string& name)
+      : task_(task), heuristic_(interruptible([&] { return make_heuristic(name, task.task); })) {}
 
   std::vector<double> evaluate(PyStates& states, std::span<const StateId> ids) {
     if (&states.task() != &task_) throw nb::value_error("the states belong to another task");
     const std::lock_guard lock(mutex_);
     std::vector<double> values;
     values.reserve(ids.size());
-    for (const StateId id : ids) values.push_back(heuristic_->evaluate(states.words(id)));
+    for (const StateId id : ids) {
+      interruption_point();
+      values.push_back(heuristic_->evaluate(states.words(id)));
+    }
     return values;
   }
 
@@ -42,7 +50,7 @@ class PyHeuristic {
 class PyActionFeatures {
  public:
   PyActionFeatures(const PyTask& task, const std::vector<std::string>& names)
-      : task_(task), features_(make_action_features(names, task.task)) {}
+      : task_(task), features_(interruptible([&] { return make_action_features(names, task.task); })) {}
 
   // The bits of all actions, a byte each.
   std::vector<std::uint8_t> evaluate(const IntArray& propositions) {
@@ -54,10 +62,11 @@ class PyActionFeatures {
         result[bits * static_cast<std::size_t>(action) + b] = static_cast<std::uint8_t>(code >> b & 1);
       }
     };
-    nb::gil_scoped_release release;
-    const std::lock_guard lock(mutex_);
-    for (std::size_t a = 0; a < task_.task.num_actions(); ++a) set(static_cast<ActionId>(a), features_->usual_code());
-    features_->evaluate(state.data(), set);
+    interruptible([&] {
+      const std::lock_guard lock(mutex_);
+      for (std::size_t a = 0; a < task_.task.num_actions(); ++a) set(static_cast<ActionId>(a), features_->usual_code());
+      features_->evaluate(state.data(), set);
+    });
     return result;
   }
 
@@ -67,92 +76,146 @@ class PyActionFeatures {
   std::unique_ptr<ActionFeatures> features_;
 };
 
-constexpr const char* kStatusNames[] = {"converged", "time", "memory", "expansions", "trials", "interrupted"};
+const char* status_name(Status status) {
+  constexpr const char* kNames[] = {"converged", "time", "memory", "expansions", "trials", "interrupted"};
+  return kNames[static_cast<int>(status)];
+}
 
-// A solver behind a lock. A call answers Ctrl-C by the status "interrupted"; the exception is raised by the binding.
+nb::tuple envelope_to_python(Solver::Envelope envelope) {
+  return nb::make_tuple(to_numpy(std::move(envelope.states)), status_name(envelope.status));
+}
+
+// A solver behind two locks, so that a table can be read while it is searched. Nothing here holds the interpreter's lock
+// while it waits for one of them.
+//  - Work (searching, adding states, running episodes, walking envelopes) is done by one thread at a time.
+//  - The table is held by whoever works, who lets go of it several times a second for those who read.
+// From `progress`, which is called by the thread that works, the table may be read; work is refused.
 class PySolver {
  public:
   PySolver(const PyTask& task, const std::string& planner, const std::string& heuristic, double epsilon, double penalty,
            std::uint64_t seed, std::size_t depth)
-      : task_(task),
-        solver_(make_solver(planner, task.task, task.generator, {heuristic, epsilon, penalty, seed, depth})) {}
+      : task_(task) {
+    interruptible([&] {
+      solver_ = make_solver(planner, task.task, task.generator, {heuristic, epsilon, penalty, seed, depth});
+      initial_ = solver_->graph().add(task.task.initial_state().data());
+    });
+  }
 
-  StateId initial() {
-    const std::lock_guard lock(mutex_);
-    return solver_->graph().add(task_.task.initial_state().data());
-  }
-  StateId add(IntArray propositions) {
-    const std::vector<Word> state = pack_state(task_.task, propositions);
-    const std::lock_guard lock(mutex_);
-    return solver_->graph().add(state.data());
-  }
-  template <typename Function>
-  auto locked(StateId state, Function&& function) {
-    const std::lock_guard lock(mutex_);
-    if (state >= solver_->graph().size()) throw nb::index_error("no such state");
-    return function(*solver_);
-  }
-  Statistics statistics() {
-    const std::lock_guard lock(mutex_);
-    return solver_->statistics();
-  }
+  StateId initial() const { return initial_; }
   const PyTask& task() const { return task_; }
 
- private:
-  const PyTask& task_;
-  std::mutex mutex_;
-  std::unique_ptr<Solver> solver_;
-};
-
-// Signals, and now and then the current figures of a search to a Python function.
-class ProgressPoll {
- public:
-  ProgressPoll(Solver& solver, StateId state, const nb::object& callback)
-      : solver_(solver), state_(state), callback_(callback), last_(Clock::now()) {}
-
-  bool operator()() {
-    if (callback_.is_none() || Clock::now() - last_ < std::chrono::milliseconds(100)) return poll_signals();
-    last_ = Clock::now();
-    nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) return true;
-    try {
-      const Statistics& statistics = solver_.statistics();
-      callback_(solver_.graph().value(state_), statistics.expanded, statistics.seconds, resident_memory());
-    } catch (nb::python_error& error) {
-      error.restore();
-      return true;
+  // Work that takes a while: `function(solver, poll)`; `poll` is to be called now and then. Waits for other work.
+  template <typename Function>
+  auto work(StateId state, const nb::object& progress, Function&& function) {
+    if (worker_.load() == std::this_thread::get_id()) {
+      throw std::runtime_error("the solver is at work: its progress function may read its table, not work with it");
     }
-    return false;
+    auto result = without_gil([&] {
+      const std::lock_guard working(work_);
+      const WorkerName name(worker_);
+      std::unique_lock table(table_);
+      check(state);
+      Poll poll(*this, table, state, progress);
+      return function(*solver_, Solver::Poll(std::ref(poll)));
+    });
+    if (PyErr_Occurred() != nullptr) throw nb::python_error();
+    return result;
+  }
+
+  // A look into the table, also while another thread works.
+  template <typename Function>
+  auto read(StateId state, Function&& function) {
+    return without_gil([&] {
+      ++readers_;
+      const std::lock_guard table(table_);
+      --readers_;
+      check(state);
+      return function(*solver_);
+    });
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
+  struct WorkerName {
+    explicit WorkerName(std::atomic<std::thread::id>& of) : worker(of) { worker = std::this_thread::get_id(); }
+    ~WorkerName() { worker = std::thread::id(); }
+    std::atomic<std::thread::id>& worker;
+  };
 
-  Solver& solver_;
-  StateId state_;
-  const nb::object& callback_;
-  Clock::time_point last_;
+  // Signals, and now and then the current figures of a search to a Python function, with the table free to be read.
+  class Poll {
+   public:
+    Poll(PySolver& solver, std::unique_lock<std::mutex>& table, StateId state, const nb::object& callback)
+        : solver_(solver), table_(table), state_(state), callback_(callback), last_(Clock::now()) {}
+
+    bool operator()() {
+      const double value = solver_.solver_->graph().value(state_);
+      const Statistics statistics = solver_.solver_->statistics();
+      table_.unlock();
+      const bool stop = ask(value, statistics);
+      solver_.let_read();
+      table_.lock();
+      return stop;
+    }
+
+   private:
+    using Clock = std::chrono::steady_clock;
+
+    bool ask(double value, const Statistics& statistics) {
+      if (callback_.is_none() || Clock::now() - last_ < std::chrono::milliseconds(100)) return poll_signals();
+      last_ = Clock::now();
+      nb::gil_scoped_acquire gil;
+      if (PyErr_CheckSignals() != 0) return true;
+      try {
+        callback_(value, statistics.expanded, statistics.seconds, resident_memory());
+      } catch (nb::python_error& error) {
+        error.restore();
+        return true;
+      }
+      return false;
+    }
+
+    PySolver& solver_;
+    std::unique_lock<std::mutex>& table_;
+    StateId state_;
+    const nb::object& callback_;
+    Clock::time_point last_;
+  };
+
+  // Those who wait to read come first, but not for ever.
+  void let_read() const {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(10);
+    while (readers_ > 0 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  }
+
+  void check(StateId state) const {
+    if (state >= solver_->graph().size()) throw nb::index_error("no such state");
+  }
+
+  const PyTask& task_;
+  std::mutex work_;
+  std::mutex table_;
+  std::atomic<int> readers_{0};
+  std::atomic<std::thread::id> worker_{};
+  std::unique_ptr<Solver> solver_;
+  StateId initial_ = 0;
 };
 
 }  // namespace
 
 void bind_planning(nb::module_& module) {
-  nb::class_<PyHeuristic>(module, "Heuristic", "A heuristic of a task, by name: zero, hmax, hadd, hff, lmcut.")
+  nb::class_<PyHeuristic>(module, "Heuristic", "A heuristic of a task, by name: zero, hmax, hadd, hff, lmcut.\n\n"
+                          "May be used from several threads at once; they wait for each other.")
       .def(nb::init<const PyTask&, const std::string&>(), nb::arg("task"), nb::arg("name"), nb::keep_alive<1, 2>())
       .def(
           "evaluate",
           [](PyHeuristic& self, PyStates& states, InArray<StateId> ids) {
-            std::vector<double> values;
-            {
-              nb::gil_scoped_release release;
-              values = self.evaluate(states, {ids.data(), ids.size()});
-            }
-            return to_numpy(std::move(values));
+            return to_numpy(interruptible([&] { return self.evaluate(states, {ids.data(), ids.size()}); }));
           },
           nb::arg("states"), nb::arg("ids"), "The values of states; infinite at recognised dead ends.")
       .def_prop_ro("is_admissible", &PyHeuristic::is_admissible);
 
-  nb::class_<PyActionFeatures>(module, "ActionFeatures", "What heuristics say about the actions of a state.")
+  nb::class_<PyActionFeatures>(module, "ActionFeatures", "What heuristics say about the actions of a state.\n\n"
+                               "May be used from several threads at once; they wait for each other.")
       .def(nb::init<const PyTask&, const std::vector<std::string>&>(), nb::arg("task"), nb::arg("names"),
            nb::keep_alive<1, 2>())
       .def(
@@ -160,148 +223,169 @@ void bind_planning(nb::module_& module) {
           [](PyActionFeatures& self, IntArray propositions) { return to_numpy(self.evaluate(propositions)); },
           nb::arg("propositions"), "The bits of each action in a state, a byte each.");
 
-  nb::class_<PySolver>(module, "Solver", "A planner with its table of values; states are numbered by the solver.")
+  nb::class_<PySolver>(module, "Solver",
+                       "A planner with its table of values; states are numbered by the solver.\n\n"
+                       "While one thread works (add, solve, q_values, greedy_action, run_episodes, the envelopes and "
+                       "policy_table), others that want to work wait for it, and any thread may read: initial, is_solved, "
+                       "is_dead, value, propositions, statistics. A progress function may read too; if it tries to work, "
+                       "RuntimeError is raised.")
       .def(nb::init<const PyTask&, const std::string&, const std::string&, double, double, std::uint64_t,
                     std::size_t>(),
            nb::arg("task"), nb::arg("planner"), nb::arg("heuristic"), nb::arg("epsilon"), nb::arg("penalty"),
            nb::arg("seed"), nb::arg("depth"), nb::keep_alive<1, 2>())
       .def("initial", &PySolver::initial, "The initial state.")
-      .def("add", &PySolver::add, nb::arg("propositions"), "The state in which exactly these are true.")
+      .def(
+          "add",
+          [](PySolver& self, const IntArray& propositions) {
+            const std::vector<Word> state = pack_state(self.task().task, propositions);
+            return self.work(self.initial(), nb::none(),
+                             [&](Solver& solver, const Solver::Poll&) { return solver.graph().add(state.data()); });
+          },
+          nb::arg("propositions"), "The state in which exactly these are true.")
       .def(
           "solve",
           [](PySolver& self, StateId state, double seconds, std::size_t memory, std::size_t expansions,
-             std::size_t trials, double cpu_seconds, const nb::object& progress) {
-            Status status{};
-            {
-              nb::gil_scoped_release release;
-              status = self.locked(state, [&](Solver& solver) {
-                ProgressPoll poll(solver, state, progress);
-                return solver.solve(state, {seconds, memory, expansions, trials, cpu_seconds}, std::ref(poll));
-              });
-            }
-            if (PyErr_Occurred() != nullptr) throw nb::python_error();
-            return kStatusNames[static_cast<int>(status)];
+             std::size_t trials, double cpu_seconds, const nb::object& progress, const Deadline* deadline) {
+            return status_name(self.work(state, progress, [&](Solver& solver, const Solver::Poll& poll) {
+              return solver.solve(state, {seconds, memory, expansions, trials, cpu_seconds, deadline}, poll);
+            }));
           },
           nb::sig("def solve(self, state: int, seconds: float = 0.0, memory: int = 0, expansions: int = 0, "
                   "trials: int = 0, cpu_seconds: float = 0.0, "
-                  "progress: collections.abc.Callable[[float, int, float, int], object] | None = None) -> str"),
+                  "progress: collections.abc.Callable[[float, int, float, int], object] | None = None, "
+                  "deadline: Deadline | None = None) -> str"),
           nb::arg("state"), nb::arg("seconds") = 0.0, nb::arg("memory") = 0, nb::arg("expansions") = 0,
           nb::arg("trials") = 0, nb::arg("cpu_seconds") = 0.0, nb::arg("progress") = nb::none(),
+          nb::arg("deadline") = nb::none(),
           "Searches; returns the status. A limit of 0 is none; memory is in bytes. `progress` is called with value, "
           "expanded states, seconds and memory a few times a second.")
       .def(
           "run_episodes",
-          [](PySolver& self, std::uint64_t seed, std::uint64_t first, std::size_t count, std::int64_t max_steps) {
-            std::vector<Episode> episodes;
-            {
-              nb::gil_scoped_release release;
-              self.locked(self.initial(), [&](Solver& solver) {
-                for (std::size_t i = 0; i < count && (episodes.empty() || episodes.back().ending != Ending::kInterrupted);
-                     ++i) {
-                  episodes.push_back(solver.run_episode(RandomStream(seed, first + i), max_steps, poll_signals));
-                }
-                return true;
-              });
-            }
-            if (PyErr_Occurred() != nullptr) throw nb::python_error();
-            return episodes_to_python(episodes);
+          [](PySolver& self, std::uint64_t seed, std::uint64_t first, std::size_t count, std::int64_t max_steps,
+             bool detect_dead_ends, const Deadline* deadline) {
+            return episodes_to_python(
+                self.work(self.initial(), nb::none(), [&](Solver& solver, const Solver::Poll& poll) {
+                  const DetectorFactory make_detector = self.task().detectors(detect_dead_ends);
+                  const auto detector = make_detector ? make_detector() : nullptr;
+                  std::vector<Episode> episodes(count);
+                  for (std::size_t i = 0; i < count; ++i) {
+                    episodes[i] = solver.run_episode(RandomStream(seed, first + i), max_steps, detector.get(), [&] {
+                      return poll() || (deadline != nullptr && deadline->has_passed());
+                    });
+                    if (episodes[i].ending == Ending::kInterrupted) break;
+                  }
+                  return episodes;
+                }));
           },
-          nb::sig("def run_episodes(self, seed: int, first: int, count: int, max_steps: int) -> "
+          nb::sig("def run_episodes(self, seed: int, first: int, count: int, max_steps: int, "
+                  "detect_dead_ends: bool = False, deadline: Deadline | None = None) -> "
                   "tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], "
                   "numpy.typing.NDArray[numpy.int8]]"),
           nb::arg("seed"), nb::arg("first"), nb::arg("count"), nb::arg("max_steps"),
-          "Steps, cost and ending of episodes under the greedy policy; giving up counts as a dead end.")
+          nb::arg("detect_dead_ends") = false, nb::arg("deadline") = nb::none(),
+          "Steps, cost and ending of episodes under the greedy policy; giving up counts as a dead end. Those that the "
+          "deadline stops are marked so.")
       .def(
           "is_solved",
           [](PySolver& self, StateId state) {
-            return self.locked(state, [&](Solver& solver) { return solver.is_solved(state); });
+            return self.read(state, [&](Solver& solver) { return solver.is_solved(state); });
           },
           nb::arg("state"))
       .def(
           "is_dead",
           [](PySolver& self, StateId state) {
-            return self.locked(state, [&](Solver& solver) { return solver.graph().is_dead(state); });
+            return self.read(state, [&](Solver& solver) { return solver.graph().is_dead(state); });
           },
           nb::arg("state"))
       .def(
           "value",
           [](PySolver& self, StateId state) {
-            return self.locked(state, [&](Solver& solver) { return solver.graph().value(state); });
+            return self.read(state, [&](Solver& solver) { return solver.graph().value(state); });
           },
           nb::arg("state"), "The value that the table holds.")
       .def(
           "greedy_action",
           [](PySolver& self, StateId state) {
-            return self.locked(state, [&](Solver& solver) { return solver.greedy_action(state); });
+            return self.work(state, nb::none(),
+                             [&](Solver& solver, const Solver::Poll&) { return solver.greedy_action(state); });
           },
           nb::arg("state"), "The greedy action; -1 at goals, dead ends and where giving up is best.")
       .def(
           "propositions",
           [](PySolver& self, StateId state) {
-            return to_numpy(self.locked(state, [&](Solver& solver) {
+            return to_numpy(self.read(state, [&](Solver& solver) {
               return true_propositions(self.task().task, solver.graph().table().state(state));
             }));
           },
           nb::arg("state"), "The true propositions, ascending.")
       .def(
           "envelope",
-          [](PySolver& self, StateId state) {
-            return to_numpy(self.locked(state, [&](Solver& solver) { return solver.envelope(state); }));
+          [](PySolver& self, StateId state, double seconds, std::size_t expansions, const Deadline* deadline) {
+            return envelope_to_python(self.work(state, nb::none(), [&](Solver& solver, const Solver::Poll& poll) {
+              return solver.envelope(state, {seconds, 0, expansions, 0, 0, deadline}, poll);
+            }));
           },
-          nb::arg("state"), "The states that the policy from a state can visit, that state first.")
+          nb::sig("def envelope(self, state: int, seconds: float = 0.0, expansions: int = 0, "
+                  "deadline: Deadline | None = None) -> tuple[numpy.typing.NDArray[numpy.uint32], str]"),
+          nb::arg("state"), nb::arg("seconds") = 0.0, nb::arg("expansions") = 0, nb::arg("deadline") = nb::none(),
+          "The states that the policy from a state can visit, that state first, and the status.")
       .def(
           "new_envelope",
-          [](PySolver& self, StateId state) {
-            return to_numpy(self.locked(state, [&](Solver& solver) { return solver.new_envelope(state); }));
+          [](PySolver& self, StateId state, double seconds, std::size_t expansions, const Deadline* deadline) {
+            return envelope_to_python(self.work(state, nb::none(), [&](Solver& solver, const Solver::Poll& poll) {
+              return solver.new_envelope(state, {seconds, 0, expansions, 0, 0, deadline}, poll);
+            }));
           },
-          nb::arg("state"), "Of the envelope, the states that no earlier call of this function has given.")
+          nb::sig("def new_envelope(self, state: int, seconds: float = 0.0, expansions: int = 0, "
+                  "deadline: Deadline | None = None) -> tuple[numpy.typing.NDArray[numpy.uint32], str]"),
+          nb::arg("state"), nb::arg("seconds") = 0.0, nb::arg("expansions") = 0, nb::arg("deadline") = nb::none(),
+          "Of the envelope, the states that no earlier call of this function has given, and the status.")
       .def(
           "policy_table",
-          [](PySolver& self, StateId state) {
+          [](PySolver& self, StateId state, const Deadline* deadline) {
             std::vector<Word> words;
             std::vector<ActionId> actions;
             std::vector<double> values;
-            {
-              nb::gil_scoped_release release;
-              self.locked(state, [&](Solver& solver) {
-                const std::size_t num_words = self.task().task.num_words();
-                for (const StateId each : solver.envelope(state)) {
-                  const Word* const first = solver.graph().table().state(each);
-                  words.insert(words.end(), first, first + num_words);
-                  actions.push_back(solver.greedy_action(each));
-                  values.push_back(solver.graph().value(each));
-                }
-                return true;
-              });
-            }
-            return nb::make_tuple(to_numpy(std::move(words)), to_numpy(std::move(actions)), to_numpy(std::move(values)));
+            const Status status = self.work(state, nb::none(), [&](Solver& solver, const Solver::Poll& poll) {
+              const std::size_t num_words = self.task().task.num_words();
+              const Solver::Envelope envelope = solver.envelope(state, {0, 0, 0, 0, 0, deadline}, poll);
+              for (const StateId visited : envelope.states) {
+                const Word* const first = solver.graph().table().state(visited);
+                words.insert(words.end(), first, first + num_words);
+                actions.push_back(solver.greedy_action(visited));
+                values.push_back(solver.graph().value(visited));
+              }
+              return envelope.status;
+            });
+            return nb::make_tuple(to_numpy(std::move(words)), to_numpy(std::move(actions)), to_numpy(std::move(values)),
+                                  status_name(status));
           },
-          nb::sig("def policy_table(self, state: int) -> tuple[numpy.typing.NDArray[numpy.uint64], "
-                  "numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64]]"),
-          nb::arg("state"),
-          "The packed states (one after the other), actions and values of the policy from a solved state.")
+          nb::sig("def policy_table(self, state: int, deadline: Deadline | None = None) -> "
+                  "tuple[numpy.typing.NDArray[numpy.uint64], "
+                  "numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64], str]"),
+          nb::arg("state"), nb::arg("deadline") = nb::none(),
+          "The packed states (one after the other), actions and values of the policy from a solved state, and the status.")
       .def(
           "q_values",
-          [](PySolver& self, StateId state, double seconds, std::size_t expansions) {
-            Solver::QValues result;
-            {
-              nb::gil_scoped_release release;
-              result = self.locked(state, [&](Solver& solver) {
-                return solver.q_values(state, {seconds, 0, expansions, 0}, poll_signals);
-              });
-            }
-            if (PyErr_Occurred() != nullptr) throw nb::python_error();
+          [](PySolver& self, StateId state, double seconds, std::size_t memory, std::size_t expansions,
+             std::size_t trials, double cpu_seconds, const Deadline* deadline) {
+            Solver::QValues result = self.work(state, nb::none(), [&](Solver& solver, const Solver::Poll& poll) {
+              return solver.q_values(state, {seconds, memory, expansions, trials, cpu_seconds, deadline}, poll);
+            });
             return nb::make_tuple(to_numpy(std::move(result.actions)), to_numpy(std::move(result.values)),
-                                  kStatusNames[static_cast<int>(result.status)]);
+                                  status_name(result.status));
           },
-          nb::sig("def q_values(self, state: int, seconds: float = 0.0, expansions: int = 0) -> "
+          nb::sig("def q_values(self, state: int, seconds: float = 0.0, memory: int = 0, expansions: int = 0, "
+                  "trials: int = 0, cpu_seconds: float = 0.0, deadline: Deadline | None = None) -> "
                   "tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64], str]"),
-          nb::arg("state"), nb::arg("seconds") = 0.0, nb::arg("expansions") = 0,
+          nb::arg("state"), nb::arg("seconds") = 0.0, nb::arg("memory") = 0, nb::arg("expansions") = 0,
+          nb::arg("trials") = 0, nb::arg("cpu_seconds") = 0.0, nb::arg("deadline") = nb::none(),
           "The applicable actions, their Q values after solving all successors, and the status.")
       .def(
           "statistics",
           [](PySolver& self) {
-            const Statistics statistics = self.statistics();
+            const Statistics statistics =
+                self.read(self.initial(), [](Solver& solver) { return solver.statistics(); });
             nb::dict result;
             result["expanded"] = statistics.expanded;
             result["evaluated"] = statistics.evaluated;
@@ -316,7 +400,8 @@ void bind_planning(nb::module_& module) {
   module.def(
       "find_landmarks",
       [](PyStates& states, StateId state) {
-        const Landmarks landmarks = find_landmarks(states.task().task, states.words(state));
+        const Landmarks landmarks =
+            interruptible([&] { return find_landmarks(states.task().task, states.words(state)); });
         return nb::make_tuple(landmarks.reachable ? landmarks.value : kInfinity, landmarks.cuts, landmarks.costs);
       },
       nb::sig("def find_landmarks(states: States, state: int) -> tuple[float, list[list[int]], list[float]]"),

@@ -1,7 +1,7 @@
 #include <nanobind/stl/vector.h>
 
-#include <chrono>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "bindings_types.hpp"
@@ -19,11 +19,21 @@ struct PyRandomPolicy : PyPolicy {
 };
 
 struct PyTablePolicy : PyPolicy {
-  PyTablePolicy(const PyTask& of, InArray<Word> states, IntArray actions) : PyPolicy{of, {}} {
+  PyTablePolicy(const PyTask& of, const InArray<Word>& states, const IntArray& actions) : PyPolicy{of, {}} {
     if (states.size() != actions.size() * of.task.num_words()) throw nb::value_error("states and actions do not match");
-    const auto table = std::make_shared<const PolicyTable>(of.task, std::span(states.data(), states.size()), view(actions));
+    const auto table = interruptible([&] {
+      return std::make_shared<const PolicyTable>(of.task, std::span(states.data(), states.size()), view(actions));
+    });
     make = [table] { return std::make_unique<TablePolicy>(*table); };
   }
+};
+
+struct PyDeadEndDetector {
+  explicit PyDeadEndDetector(const PyTask& of) : task(of), detector(of.detectors(true)()) {}
+
+  const PyTask& task;
+  std::mutex mutex;
+  std::unique_ptr<DeadEndDetector> detector;
 };
 
 }  // namespace
@@ -37,39 +47,50 @@ void bind_policy(nb::module_& module) {
            nb::keep_alive<1, 2>(),
            "Takes packed states, one after the other, and an action for each; -1 to give up. Raises ValueError if a "
            "state occurs twice or an action is not applicable.");
+  nb::class_<PyDeadEndDetector>(module, "DeadEndDetector",
+                                "Whether the goal can be reached in the relaxation of a task.\n\n"
+                                "May be called from several threads at once; they wait for each other.")
+      .def(nb::init<const PyTask&>(), nb::arg("task"), nb::keep_alive<1, 2>())
+      .def(
+          "is_dead_end",
+          [](PyDeadEndDetector& self, const IntArray& propositions) {
+            const std::vector<Word> state = pack_state(self.task.task, propositions);
+            return interruptible([&] {
+              const std::lock_guard lock(self.mutex);
+              return self.detector->is_dead_end(state.data());
+            });
+          },
+          nb::arg("propositions"), "Whether it cannot be reached from the state in which exactly these are true.");
 
   module.def(
       "run_episodes",
       [](const PyPolicy& policy, std::uint64_t seed, std::uint64_t first, std::size_t count, std::int64_t max_steps,
-         unsigned threads, double seconds) {
-        std::vector<Episode> episodes;
-        const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-        const auto poll = [&] { return (seconds > 0 && std::chrono::steady_clock::now() >= end) || poll_signals(); };
-        {
-          nb::gil_scoped_release release;
-          episodes = run_episodes(policy.task.task, policy.make, seed, first, count, max_steps, threads, poll);
-        }
+         unsigned threads, bool detect_dead_ends, const Deadline* deadline) {
+        const std::vector<Episode> episodes = without_gil([&] {
+          return run_episodes(policy.task.task, policy.make, policy.task.detectors(detect_dead_ends),
+                              {seed, first, count}, max_steps, threads, poll_signals_and(deadline));
+        });
         if (PyErr_Occurred() != nullptr) throw nb::python_error();
         return episodes_to_python(episodes);
       },
       nb::sig("def run_episodes(policy: Policy, seed: int, first: int, count: int, max_steps: int, threads: int, "
-              "seconds: float = 0.0) -> "
+              "detect_dead_ends: bool = False, deadline: Deadline | None = None) -> "
               "tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], "
               "numpy.typing.NDArray[numpy.int8]]"),
       nb::arg("policy"), nb::arg("seed"), nb::arg("first"), nb::arg("count"), nb::arg("max_steps"), nb::arg("threads"),
-      nb::arg("seconds") = 0.0,
-      "Steps, cost and ending (0 goal, 1 dead end, 2 step limit, 3 stopped by the time limit) of episodes.");
+      nb::arg("detect_dead_ends") = false, nb::arg("deadline") = nb::none(),
+      "Steps, cost and ending (0 goal, 1 dead end, 2 step limit, 3 stopped by the deadline, 4 loop) of episodes.");
   module.def("resident_memory", &resident_memory, "The resident memory of the process, in bytes.");
 
   module.def(
       "trace_episode",
-      [](const PyPolicy& policy, std::uint64_t seed, std::uint64_t episode, std::int64_t max_steps) {
-        Trace trace;
+      [](const PyPolicy& policy, std::uint64_t seed, std::uint64_t episode, std::int64_t max_steps,
+         bool detect_dead_ends, const Deadline* deadline) {
         const Task& task = policy.task.task;
-        {
-          nb::gil_scoped_release release;
-          trace = trace_episode(task, *policy.make(), seed, episode, max_steps, poll_signals);
-        }
+        Trace trace = without_gil([&] {
+          return trace_episode(task, *policy.make(), policy.task.detectors(detect_dead_ends), seed, episode, max_steps,
+                               poll_signals_and(deadline));
+        });
         if (PyErr_Occurred() != nullptr) throw nb::python_error();
         nb::list states;
         const std::size_t words = task.num_words();
@@ -78,11 +99,13 @@ void bind_policy(nb::module_& module) {
         }
         return nb::make_tuple(states, to_numpy(std::move(trace.actions)), episodes_to_python({trace.episode}));
       },
-      nb::sig("def trace_episode(policy: Policy, seed: int, episode: int, max_steps: int) -> "
+      nb::sig("def trace_episode(policy: Policy, seed: int, episode: int, max_steps: int, "
+              "detect_dead_ends: bool = False, deadline: Deadline | None = None) -> "
               "tuple[list[numpy.typing.NDArray[numpy.int32]], numpy.typing.NDArray[numpy.int32], "
               "tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], "
               "numpy.typing.NDArray[numpy.int8]]]"),
       nb::arg("policy"), nb::arg("seed"), nb::arg("episode"), nb::arg("max_steps"),
+      nb::arg("detect_dead_ends") = false, nb::arg("deadline") = nb::none(),
       "The states (as true propositions), actions and result of one episode.");
 }
 

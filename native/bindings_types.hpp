@@ -8,6 +8,10 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "deadline.hpp"
+#include "heuristics/dead_end_detector.hpp"
+#include "heuristics/relaxed_task.hpp"
+#include "interruption.hpp"
 #include "policy/episodes.hpp"
 #include "random.hpp"
 #include "simulator.hpp"
@@ -23,15 +27,28 @@ using DoubleArray = InArray<double>;
 inline std::span<const std::int32_t> view(const IntArray& array) { return {array.data(), array.size()}; }
 inline std::span<const double> view(const DoubleArray& array) { return {array.data(), array.size()}; }
 
-// A task with its successor generator; the numpy arrays it reads are kept alive, not copied.
+// A task with its successor generator; the numpy arrays it reads are kept alive, not copied. Immutable: may be used from
+// any thread at any time.
 struct PyTask {
   PyTask(std::vector<IntArray> kept_ints, std::vector<DoubleArray> kept_doubles, const TaskArrays& arrays)
       : ints(std::move(kept_ints)), doubles(std::move(kept_doubles)), task(arrays), generator(task) {}
+
+  // The relaxation that dead ends are found by; made when it is first asked for.
+  std::shared_ptr<const RelaxedTask> relaxed() const {
+    std::call_once(relaxed_once, [this] { relaxed_task = std::make_shared<RelaxedTask>(task, OperatorForm::kMerged); });
+    return relaxed_task;
+  }
+  DetectorFactory detectors(bool wanted) const {
+    if (!wanted) return {};
+    return [this] { return std::make_unique<DeadEndDetector>([this] { return relaxed(); }); };
+  }
 
   std::vector<IntArray> ints;
   std::vector<DoubleArray> doubles;
   Task task;
   SuccessorGenerator generator;
+  mutable std::once_flag relaxed_once;
+  mutable std::shared_ptr<const RelaxedTask> relaxed_task;
 };
 
 // The packed state in which exactly these propositions are true.
@@ -61,7 +78,24 @@ inline bool poll_signals() {
   return PyErr_CheckSignals() != 0;
 }
 
-// Interned states behind a lock, so that Python threads may share one table.
+// The same, with a deadline, which may be null.
+inline auto poll_signals_and(const Deadline* deadline) {
+  return [deadline] { return (deadline != nullptr && deadline->has_passed()) || poll_signals(); };
+}
+
+// Does work without the interpreter's lock; signals raise their exception where the work meets an interruption point.
+template <typename Work>
+auto interruptible(Work&& work) {
+  nb::gil_scoped_release release;
+  const InterruptionScope scope([] {
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  });
+  return work();
+}
+
+// Interned states behind a lock, so that Python threads may share one table. No call needs the interpreter's lock, and
+// bindings let go of it before they call.
 class PyStates {
  public:
   PyStates(const PyTask& task, std::size_t max_successors)
@@ -72,8 +106,7 @@ class PyStates {
     return table_.intern(task_.task.initial_state().data());
   }
 
-  StateId intern(IntArray propositions) {
-    const std::vector<Word> state = pack_state(task_.task, propositions);
+  StateId intern(const std::vector<Word>& state) {
     const std::lock_guard lock(mutex_);
     return table_.intern(state.data());
   }

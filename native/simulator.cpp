@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "interruption.hpp"
 #include "state_table.hpp"
 
 namespace asnets {
@@ -87,6 +88,7 @@ void Expander::apply_block(std::int32_t block, Outcomes& outcomes) {
     const auto end = static_cast<std::size_t>(arrays.factor_blocks.offsets[static_cast<std::size_t>(factor) + 1]);
     Outcomes all;
     for (std::size_t o = begin; o < end; ++o) {
+      interruption_point();
       Outcomes branch = outcomes;
       for (double& probability : branch.probabilities) probability *= arrays.factor_probability[o];
       apply_block(arrays.factor_blocks.values[o], branch);
@@ -120,6 +122,7 @@ void Expander::merge(std::vector<double>& probabilities, std::vector<Word>& word
     while (slots_[slot] != 0 && !std::equal(item, item + stride, words.data() + (slots_[slot] - 1) * stride)) {
       slot = (slot + 1) & (capacity - 1);
     }
+    interruption_tick();
     if (slots_[slot] != 0) {
       probabilities[slots_[slot] - 1] += probabilities[i];
       continue;

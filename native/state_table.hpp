@@ -22,7 +22,10 @@ class StateTable {
   // The id of a state, new or known.
   StateId intern(const Word* state);
   std::optional<StateId> find(const Word* state) const;
-  const Word* state(StateId id) const { return chunks_[id >> chunk_bits_].get() + (id & chunk_mask_) * num_words_; }
+  const Word* state(StateId id) const {
+    ASNETS_ASSERT(id < size_);
+    return chunks_[id >> chunk_bits_].get() + (id & chunk_mask_) * num_words_;
+  }
   std::size_t size() const { return size_; }
   std::size_t memory() const;
 

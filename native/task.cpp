@@ -1,9 +1,13 @@
 #include "task.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <string>
+
+#include "tolerances.hpp"
 
 namespace asnets {
 
@@ -95,6 +99,18 @@ void Task::validate() const {
   if (arrays_.factor_probability.size() != arrays_.factor_blocks.values.size() ||
       arrays_.action_precondition.size() != actions || arrays_.action_cost.size() != actions) {
     throw std::invalid_argument("task arrays: lengths differ");
+  }
+  for (std::size_t f = 0; f < factors; ++f) {
+    const auto begin = arrays_.factor_probability.begin() + arrays_.factor_blocks.offsets[f];
+    const auto end = arrays_.factor_probability.begin() + arrays_.factor_blocks.offsets[f + 1];
+    const bool is_share = std::all_of(begin, end, [](double p) { return p >= 0 && p <= 1; });
+    if (!is_share || std::abs(std::accumulate(begin, end, 0.0) - 1) > kProbabilitySum) {
+      throw std::invalid_argument("task arrays: the probabilities of a factor are not a distribution");
+    }
+  }
+  if (!std::all_of(arrays_.action_cost.begin(), arrays_.action_cost.end(),
+                   [](double cost) { return cost >= 0 && std::isfinite(cost); })) {
+    throw std::invalid_argument("task arrays: costs must be finite and not negative");
   }
   check_range(arrays_.action_precondition, conditions, "preconditions");
   check_range(arrays_.action_block, blocks, "actions");

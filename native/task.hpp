@@ -13,6 +13,8 @@
 #include <span>
 #include <vector>
 
+#include "assert.hpp"
+
 namespace asnets {
 
 using Word = std::uint64_t;
@@ -35,6 +37,7 @@ struct Lists {
   std::size_t size() const { return offsets.size() - 1; }
   std::span<const std::int32_t> operator[](std::int32_t index) const {
     const auto i = static_cast<std::size_t>(index);
+    ASNETS_ASSERT(index >= 0 && i < size());
     const auto begin = static_cast<std::size_t>(offsets[i]);
     return values.subspan(begin, static_cast<std::size_t>(offsets[i + 1]) - begin);
   }

@@ -14,7 +14,7 @@ from asnets.domains import domain_text, generate
 from asnets.files import write_atomically
 from asnets.planning import SearchLimits, Solver
 from asnets.ppddl import write_problem
-from asnets.training.trainer import EpochRecord
+from asnets.training.progress import EpochRecord
 
 FOLDER = Path("demo")
 TRAINING = (1, 2, 3)

@@ -34,6 +34,16 @@ def test_cancelling_ends_it_at_once() -> None:
     assert deadline.left == 0
 
 
+def test_parts_pass_with_the_whole_at_the_latest() -> None:
+    deadline = Deadline(3600)
+    part = deadline.part(0.25)
+    assert 890 < part.seconds <= 900
+    assert part.part(2).left <= 900
+    assert NO_DEADLINE.part(0.5).limit is None
+    deadline.cancel()
+    assert part.has_passed()
+
+
 @pytest.mark.parametrize("seconds", [0, -1, math.nan])
 def test_it_lies_ahead(seconds: float) -> None:
     with pytest.raises(ConfigError):

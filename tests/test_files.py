@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from asnets.errors import FileError
-from asnets.files import write_atomically
+from asnets.errors import ConfigError, FileError
+from asnets.files import check_replaceable, join_tensors, locked, read_metadata, refuse_overwriting, write_atomically
 
 
 def test_text_is_written_as_it_is(tmp_path: Path) -> None:
@@ -66,3 +68,102 @@ def test_interruption_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(KeyboardInterrupt):
         write_atomically(tmp_path / "file.txt", "text")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("given", ["task.pddl", "./task.pddl", "task.pddl:first", "link.pddl", "hard.pddl"])
+def test_an_input_is_not_overwritten(given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("task.pddl").write_text("mine")
+    Path("link.pddl").symlink_to("task.pddl")
+    os.link("task.pddl", "hard.pddl")
+    with pytest.raises(ConfigError) as caught:
+        refuse_overwriting(Path("task.pddl"), [None, "other.pddl", given])
+    assert str(caught.value) == f"task.pddl is also read ({given}); give the output another name"
+
+
+def test_other_outputs_are_not_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("task.pddl").write_text("mine")
+    for output in ("new.svg", "gone/new.svg", "task.pddl/new.svg", "a\0b"):
+        refuse_overwriting(Path(output), ["task.pddl", "task.pddl:first", "gone.pddl", None])
+
+
+def test_files_are_replaced_by_their_kind_alone(tmp_path: Path) -> None:
+    def check(path: Path, force: bool) -> None:
+        check_replaceable(path, "list", lambda each: each.read_text() == "list", force=force)
+
+    ours, other = tmp_path / "ours", tmp_path / "other"
+    ours.write_text("list")
+    other.write_text("mine")
+    check(tmp_path / "new", force=False)
+    check(ours, force=True)
+    os.mkfifo(tmp_path / "pipe")
+    for path, force, message in (
+        (ours, False, "ours is there; choose another name, or give --force to replace it"),
+        (other, True, "other is there and is no list; it is not replaced: choose another name"),
+        (tmp_path / "pipe", True, "pipe is there and is no list; it is not replaced: choose another name"),
+        (tmp_path, True, "is a folder; give the name of a list"),
+    ):
+        with pytest.raises(ConfigError) as caught:
+            check(path, force)
+        assert str(caught.value).endswith(message)
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from asnets.files import locked
+with locked(Path(sys.argv[1]), "taken"):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_a_lock_ends_with_its_process(tmp_path: Path, in_order: bool) -> None:
+    path = tmp_path / "new" / "lock"
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdin is not None
+    assert process.stdout.readline() == "held\n"
+    with pytest.raises(ConfigError, match="taken"), locked(path, "taken"):
+        pass
+    assert path.exists()
+    if not in_order:
+        process.kill()
+    process.communicate(timeout=600)
+    assert path.exists() != in_order
+    with locked(path, "taken"):
+        pass
+    assert not path.exists()
+
+
+def test_a_lock_file_that_was_removed_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As by a process that ended between opening and locking."""
+    path = tmp_path / "lock"
+    opened = Path.open
+    removed: list[Path] = []
+
+    def open_and_remove(each: Path, mode: str) -> object:
+        file = opened(each, mode)
+        if not removed:
+            removed.append(path)
+            path.unlink()
+        return file
+
+    monkeypatch.setattr(Path, "open", open_and_remove)
+    with locked(path, "taken"):
+        assert path.exists()
+    assert removed == [path]
+
+
+def test_metadata(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(join_tensors({}, {"format": "x"}))
+    assert read_metadata(path) == {"format": "x"}
+    for data in (b"", b"[1]", (3).to_bytes(8, "little") + b"[1]", b"(define (domain d))", bytes(100), b"\xff" * 100):
+        path.write_bytes(data)
+        assert read_metadata(path) == {}
+    assert read_metadata(tmp_path / "gone") == {}

@@ -23,6 +23,9 @@ class LandmarkFeatures final : public ActionFeatures {
   std::size_t bits() const override { return kLandmarks.bits; }
   std::uint8_t usual_code() const override { return kLandmarks.usual; }
   void evaluate(const Word* state, const Set& set) override {
+    // What an evaluation that was interrupted has left.
+    for (const ActionId action : found_) codes_[static_cast<std::size_t>(action)] = 0;
+    found_.clear();
     finder_->find(state, [&](std::span<const ActionId> actions, double) {
       for (const ActionId action : actions) {
         std::uint8_t& code = codes_[static_cast<std::size_t>(action)];
@@ -30,11 +33,7 @@ class LandmarkFeatures final : public ActionFeatures {
         code = static_cast<std::uint8_t>(code | (actions.size() == 1 ? kSole : kOneOfSeveral));
       }
     });
-    for (const ActionId action : found_) {
-      set(action, codes_[static_cast<std::size_t>(action)]);
-      codes_[static_cast<std::size_t>(action)] = 0;
-    }
-    found_.clear();
+    for (const ActionId action : found_) set(action, codes_[static_cast<std::size_t>(action)]);
   }
 
  private:

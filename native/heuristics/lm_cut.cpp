@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heuristics/relaxation_heuristics.hpp"
+#include "tolerances.hpp"
 
 namespace asnets {
 
@@ -98,8 +99,19 @@ inline void LandmarkCut<Cost>::update_supporter(OperatorId op) {
       best_cost = cost;
     }
   }
+  ASNETS_ASSERT(best_cost <= supporter_cost_[index]);
   supporter_[index] = best;
   supporter_cost_[index] = best_cost;
+}
+
+template <typename Cost>
+inline void LandmarkCut<Cost>::take_off(OperatorId op, Cost cost) {
+  const auto index = static_cast<std::size_t>(op);
+  cost_[index] -= cost;
+  ASNETS_ASSERT(cost_[index] >= 0);
+  if constexpr (std::is_same_v<Cost, double>) {
+    if (cost_[index] <= kUsedUp * base_costs_[index]) cost_[index] = 0;
+  }
 }
 
 template <typename Cost>
@@ -117,7 +129,7 @@ void LandmarkCut<Cost>::find_cut() {
       if (supporter_[index] < 0 || enters_goal_zone_[index] == round_) continue;
       enters_goal_zone_[index] = round_;
       const auto supporter = static_cast<std::size_t>(supporter_[index]);
-      if (cost_[index] > kNothing) {
+      if (cost_[index] > 0) {
         cut_.push_back(op);
       } else if (goal_zone_[supporter] != round_) {
         goal_zone_[supporter] = round_;

@@ -14,15 +14,18 @@
 // looked at, backwards until a fact of the state is met; the cuts are the same.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <span>
 #include <type_traits>
 #include <vector>
 
+#include "assert.hpp"
 #include "heuristics/heuristic.hpp"
 #include "heuristics/queue.hpp"
 #include "heuristics/relaxed_task.hpp"
+#include "interruption.hpp"
 
 namespace asnets {
 
@@ -35,12 +38,16 @@ class LandmarkCut {
   template <typename Visit>
   bool for_each_cut(const Word* state, Visit&& visit) {
     if (!explore(state)) return false;
-    while (fact_cost_[static_cast<std::size_t>(relaxed_.goal())] > kNothing) {
+    while (fact_cost_[static_cast<std::size_t>(relaxed_.goal())] > 0) {
+      interruption_point();
       find_cut();
+      // What costs nothing costs exactly 0, so that a goal that costs something lies behind operators that do.
+      ASNETS_ASSERT(!cut_.empty());
       Cost least = cost_[static_cast<std::size_t>(cut_[0])];
       for (const OperatorId op : cut_) least = std::min(least, cost_[static_cast<std::size_t>(op)]);
+      ASNETS_ASSERT(least > 0);
       visit(cut_, least);
-      for (const OperatorId op : cut_) cost_[static_cast<std::size_t>(op)] -= least;
+      for (const OperatorId op : cut_) take_off(op, least);
       explore_again();
     }
     return true;
@@ -50,15 +57,13 @@ class LandmarkCut {
 
  private:
   using Queue = std::conditional_t<std::is_same_v<Cost, double>, HeapQueue<double>, BucketQueue>;
-  // Below this, floating-point costs count as 0.
-  static constexpr Cost kNothing = std::is_same_v<Cost, double> ? static_cast<Cost>(1e-9) : Cost{0};
-
   bool explore(const Word* state);
   void explore_again();
   void find_cut();
   bool reaches_from_state(FactId fact);
   void reach(FactId fact, Cost cost);
   void update_supporter(OperatorId op);
+  void take_off(OperatorId op, Cost cost);
 
   RelaxedTask relaxed_;
   std::vector<Cost> base_costs_;

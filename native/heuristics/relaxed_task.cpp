@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "interruption.hpp"
+
 namespace asnets {
 
 namespace {
@@ -36,6 +38,7 @@ RelaxedTask::RelaxedTask(const Task& task, OperatorForm form) : task_(task) {
   const TaskArrays& arrays = task.arrays();
   number_facts();
   for (std::size_t a = 0; a < task.num_actions(); ++a) {
+    interruption_tick();
     const auto action = static_cast<ActionId>(a);
     Way start;
     condition_facts(arrays.action_precondition[a], start.preconditions);
@@ -116,6 +119,8 @@ void RelaxedTask::add_operator(Way way, double cost, ActionId action) {
   });
   if (way.effects.empty()) return;
   if (way.preconditions.empty()) way.preconditions.push_back(kTrue);
+  ASNETS_ASSERT(std::is_sorted(way.preconditions.begin(), way.preconditions.end()));
+  ASNETS_ASSERT(way.preconditions.front() >= 0 && way.effects.front() >= 0);
   preconditions_.push_list(way.preconditions);
   effects_.push_list(way.effects);
   costs_.push_back(cost);

@@ -34,6 +34,7 @@ class OwnedLists {
   std::size_t size() const { return offsets_.size() - 1; }
   std::span<const std::int32_t> operator[](std::int32_t index) const {
     const auto i = static_cast<std::size_t>(index);
+    ASNETS_ASSERT(index >= 0 && i < size());
     return {values_.data() + offsets_[i], values_.data() + offsets_[i + 1]};
   }
   // For each value, the lists that hold it.

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "assert.hpp"
 #include "heuristics/action_features.hpp"
 #include "network/layer.hpp"
 #include "state_table.hpp"
@@ -27,12 +29,18 @@ class ActionCodes {
       values_.clear();
       offsets_.assign(1, 0);
     }
-    const StateId id = table_->intern(state);
-    if (id + 1 == offsets_.size()) {
+    StateId id = 0;
+    if (const std::optional<StateId> known = table_->find(state)) {
+      id = *known;
+    } else {
+      // Remembered only when it is complete: an evaluation may be interrupted.
+      values_.resize(offsets_.back());
       features_->evaluate(state, [&](ActionId action, std::uint8_t code) { values_.push_back({action, code}); });
       std::sort(values_.begin() + static_cast<std::ptrdiff_t>(offsets_.back()), values_.end(),
                 [](const ActionCode& a, const ActionCode& b) { return a.action < b.action; });
+      id = table_->intern(state);
       offsets_.push_back(values_.size());
+      ASNETS_ASSERT(id + 2 == offsets_.size());
     }
     return {values_.data() + offsets_[id], values_.data() + offsets_[id + 1]};
   }

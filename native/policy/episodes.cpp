@@ -11,11 +11,10 @@
 
 namespace asnets {
 
-std::vector<Episode> run_episodes(const Task& task, const PolicyFactory& make_policy, std::uint64_t seed,
-                                  std::uint64_t first, std::size_t count, std::int64_t max_steps, unsigned num_threads,
-                                  const Stop& poll) {
-  std::vector<Episode> episodes(count);
-  for (Episode& episode : episodes) episode.ending = Ending::kInterrupted;
+std::vector<Episode> run_episodes(const Task& task, const PolicyFactory& make_policy,
+                                  const DetectorFactory& make_detector, const EpisodeNumbers& numbers,
+                                  std::int64_t max_steps, unsigned num_threads, const Stop& poll) {
+  std::vector<Episode> episodes(numbers.count);
   std::atomic<std::size_t> next{0};
   std::atomic<bool> stop{false};
   std::atomic<unsigned> running{0};
@@ -24,15 +23,19 @@ std::vector<Episode> run_episodes(const Task& task, const PolicyFactory& make_po
 
   const auto work = [&] {
     try {
+      const InterruptionScope scope([&] {
+        if (stop.load(std::memory_order_relaxed)) throw Interrupted{};
+      });
       const std::unique_ptr<Policy> policy = make_policy();
+      const std::unique_ptr<DeadEndDetector> detector = make_detector ? make_detector() : nullptr;
       Sampler sampler(task);
       std::vector<Word> state;
-      const Stop stopped = [&] { return stop.load(std::memory_order_relaxed); };
-      for (std::size_t i = next++; i < count && !stop; i = next++) {
-        episodes[i] = run_episode(
-            task, *policy, sampler, RandomStream(seed, first + i), max_steps, state,
-            [](const std::vector<Word>&, ActionId) {}, stopped);
+      for (std::size_t i = next++; i < numbers.count && !stop; i = next++) {
+        episodes[i] = run_episode(task, *policy, sampler, detector.get(), RandomStream(numbers.seed, numbers.first + i),
+                                  max_steps, state, [](const std::vector<Word>&, ActionId) {});
       }
+    } catch (const Interrupted&) {
+      // The episode stays marked as interrupted.
     } catch (...) {
       const std::lock_guard lock(failure_mutex);
       failure = std::current_exception();
@@ -68,18 +71,26 @@ std::vector<Episode> run_episodes(const Task& task, const PolicyFactory& make_po
   return episodes;
 }
 
-Trace trace_episode(const Task& task, Policy& policy, std::uint64_t seed, std::uint64_t episode,
-                    std::int64_t max_steps, const Stop& poll) {
+Trace trace_episode(const Task& task, Policy& policy, const DetectorFactory& make_detector, std::uint64_t seed,
+                    std::uint64_t episode, std::int64_t max_steps, const Stop& poll) {
   Trace trace;
+  const std::unique_ptr<DeadEndDetector> detector = make_detector ? make_detector() : nullptr;
   Sampler sampler(task);
   std::vector<Word> state;
-  trace.episode = run_episode(
-      task, policy, sampler, RandomStream(seed, episode), max_steps, state,
-      [&](const std::vector<Word>& before, ActionId action) {
-        trace.states.insert(trace.states.end(), before.begin(), before.end());
-        trace.actions.push_back(action);
-      },
-      poll);
+  const InterruptionScope scope([&] {
+    if (poll()) throw Interrupted{};
+  });
+  try {
+    trace.episode = run_episode(task, policy, sampler, detector.get(), RandomStream(seed, episode), max_steps, state,
+                                [&](const std::vector<Word>& before, ActionId action) {
+                                  trace.states.insert(trace.states.end(), before.begin(), before.end());
+                                  trace.actions.push_back(action);
+                                });
+  } catch (const Interrupted&) {
+    // Between two steps, so that the trace holds as many actions as were taken.
+    trace.episode.steps = static_cast<std::int64_t>(trace.actions.size());
+    for (const ActionId action : trace.actions) trace.episode.cost += task.cost(action);
+  }
   trace.states.insert(trace.states.end(), state.begin(), state.end());
   return trace;
 }

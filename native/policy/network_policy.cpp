@@ -5,6 +5,10 @@
 #include <cmath>
 #include <utility>
 
+#include "assert.hpp"
+#include "interruption.hpp"
+#include "tolerances.hpp"
+
 namespace asnets {
 
 namespace {
@@ -12,9 +16,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-// Logits within this share of the largest are equal: so exact is the network.
-constexpr float kTie = 1e-5F;
 
 }  // namespace
 
@@ -60,6 +61,7 @@ void NetworkPolicy::evaluate(const Word* state) {
   probabilities_.clear();
   if (actions_.empty()) return;
   std::sort(actions_.begin(), actions_.end());
+  interruption_point();
   run_network(state);
   const float highest = *std::max_element(logits_.begin(), logits_.end());
   double total = 0;
@@ -76,7 +78,7 @@ ActionId NetworkPolicy::choose(const Word* state, RandomStream& random) {
   if (!options_.sampled) {
     const auto first = std::max_element(logits_.begin(), logits_.end());
     const float largest = *first;
-    const float least = largest - kTie * std::max(1.0F, std::abs(largest));
+    const float least = largest - kEqualLogits * std::max(1.0F, std::abs(largest));
     const auto is_best = [least](float logit) { return logit >= least; };
     const auto best = static_cast<std::size_t>(std::count_if(logits_.begin(), logits_.end(), is_best));
     if (best < 2) return actions_[static_cast<std::size_t>(first - logits_.begin())];  // 0: the logits are infinite.

@@ -43,10 +43,10 @@ Budget::Budget(const SearchLimits& limits, Statistics& statistics, const std::fu
       poll_(poll),
       start_(Clock::now()),
       cpu_start_(thread_cpu_seconds()),
-      last_check_(start_),
       seconds_before_(statistics.seconds),
       expanded_before_(statistics.expanded),
-      trials_before_(statistics.trials) {
+      trials_before_(statistics.trials),
+      scope_([this] { check(); }) {
   const std::size_t used = resident_memory();
   const std::size_t left = limits.memory > used ? limits.memory - used : 0;
   memory_end_ = limits.memory - left + static_cast<std::size_t>(kMemoryShare * static_cast<double>(left));
@@ -54,15 +54,6 @@ Budget::Budget(const SearchLimits& limits, Statistics& statistics, const std::fu
 
 void Budget::check() {
   const auto now = Clock::now();
-  // The clock is read every so many ticks, such that checks are about 5 ms apart whatever a tick costs.
-  const double since = std::chrono::duration<double>(now - last_check_).count();
-  if (since < 0.0025) {
-    interval_ = std::min<std::size_t>(interval_ * 2, std::size_t{1} << 20);
-  } else if (since > 0.01) {
-    interval_ = std::max<std::size_t>(interval_ / 2, 1);
-  }
-  last_check_ = now;
-  next_check_ = ticks_ + interval_;
   record();
   if (limits_.seconds > 0 && std::chrono::duration<double>(now - start_).count() >= limits_.seconds) {
     throw SearchStopped{Status::kTime};
@@ -71,8 +62,8 @@ void Budget::check() {
     throw SearchStopped{Status::kTime};
   }
   if (limits_.memory > 0 && resident_memory() >= memory_end_) throw SearchStopped{Status::kMemory};
-  if (limits_.expansions > 0 && statistics_.expanded - expanded_before_ >= limits_.expansions) {
-    throw SearchStopped{Status::kExpansions};
+  if (limits_.deadline != nullptr && limits_.deadline->has_passed()) {
+    throw SearchStopped{limits_.deadline->is_cancelled() ? Status::kInterrupted : Status::kTime};
   }
   if (poll_()) throw SearchStopped{Status::kInterrupted};
 }
@@ -82,6 +73,12 @@ void Budget::start_trial() {
     throw SearchStopped{Status::kTrials};
   }
   ++statistics_.trials;
+}
+
+void Budget::start_expansion() {
+  if (limits_.expansions > 0 && statistics_.expanded - expanded_before_ >= limits_.expansions) {
+    throw SearchStopped{Status::kExpansions};
+  }
 }
 
 void Budget::record() {

@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <functional>
 
+#include "deadline.hpp"
+#include "interruption.hpp"
+
 namespace asnets {
 
 enum class Status : int { kConverged, kTime, kMemory, kExpansions, kTrials, kInterrupted };
@@ -15,6 +18,7 @@ struct SearchLimits {
   std::size_t expansions = 0;  // 0: none.
   std::size_t trials = 0;      // 0: none.
   double cpu_seconds = 0;      // CPU time of the calling thread; 0: none.
+  const Deadline* deadline = nullptr;
 };
 
 struct Statistics {
@@ -33,18 +37,19 @@ struct SearchStopped {
 
 std::size_t resident_memory();
 
-// Watches limits and the caller's wish to stop during one call of a solver.
+// Watches limits and the caller's wish to stop during one call of a solver; on one thread.
 class Budget {
  public:
   // `poll` is called several times a second and returns true to stop.
   Budget(const SearchLimits& limits, Statistics& statistics, const std::function<bool()>& poll);
 
-  // To be called once for each unit of work (a backup, say); throws SearchStopped.
-  void tick() {
-    if (++ticks_ >= next_check_) check();
-  }
+  // To be called once for each unit of work (a backup, say); throws SearchStopped. Heuristics and the like, which know
+  // no budget, get there by interruption points.
+  void tick() { scope_.tick(); }
   void check();
+  // Before each trial and each expansion; counts are kept exactly, whatever the clock says.
   void start_trial();
+  void start_expansion();
   // Brings seconds and memory of the statistics up to date.
   void record();
 
@@ -56,14 +61,11 @@ class Budget {
   const std::function<bool()>& poll_;
   Clock::time_point start_;
   double cpu_start_;
-  Clock::time_point last_check_;
   double seconds_before_;
   std::size_t expanded_before_;
   std::size_t trials_before_;
   std::size_t memory_end_ = 0;  // Where the search stops.
-  std::size_t ticks_ = 0;
-  std::size_t next_check_ = 1;
-  std::size_t interval_ = 1;
+  InterruptionScope scope_;
 };
 
 }  // namespace asnets

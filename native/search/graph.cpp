@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <string>
+
+#include "interruption.hpp"
 
 namespace asnets {
 
@@ -35,6 +38,7 @@ void SearchGraph::flatten_actions() {
   flat_.resize(task_.num_actions());
   plain_distribution_.assign(task_.num_actions(), kNoDistribution);
   for (std::size_t a = 0; a < task_.num_actions(); ++a) {
+    interruption_tick();
     struct Part {
       double probability;
       std::vector<Literal> changes;
@@ -84,15 +88,16 @@ std::uint32_t SearchGraph::distribution_id(const std::vector<double>& probabilit
 }
 
 StateId SearchGraph::add(const Word* state) {
-  const StateId id = table_.intern(state);
-  if (id < values_.size()) return id;
-  const Word* words = table_.state(id);
+  if (const std::optional<StateId> known = table_.find(state)) return *known;
+  // A state is added once its value is known: the heuristic may be interrupted.
   double value = 0;
   std::uint8_t flags = 0;
-  if (task_.is_goal(words)) {
+  if (task_.is_goal(state)) {
     flags = kGoal;
   } else {
-    value = heuristic_.evaluate(words);
+    interruption_point();
+    value = heuristic_.evaluate(state);
+    ASNETS_ASSERT(value >= 0);
     ++statistics_.evaluated;
     if (value == kInfinity) {
       value = penalty_;
@@ -101,6 +106,8 @@ StateId SearchGraph::add(const Word* state) {
       value = std::min(value, std::nextafter(penalty_, 0));
     }
   }
+  const StateId id = table_.intern(state);
+  ASNETS_ASSERT(id == values_.size());
   values_.push_back(value);
   flags_.push_back(flags);
   records_.push_back(nullptr);
@@ -154,7 +161,7 @@ void SearchGraph::successors_of(StateId state, ActionId action) {
 }
 
 void SearchGraph::expand(StateId state) {
-  ++statistics_.expanded;
+  if (budget_ != nullptr) budget_->start_expansion();
   generator_.applicable(table_.state(state), actions_, stack_);
   const std::vector<ActionId> actions = [&] {
     std::vector<ActionId> sorted(actions_.actions().begin(), actions_.actions().end());
@@ -199,11 +206,13 @@ void SearchGraph::expand(StateId state) {
       }
       distribution = distribution_id(probabilities_, stays > 0 ? 1 / leaves : 1);
     }
+    ASNETS_ASSERT(distributions_[distribution].probabilities.size() == successors_.size());
     ++record_[0];
     record_.push_back(static_cast<std::uint32_t>(action));
     record_.push_back(distribution);
     record_.insert(record_.end(), successors_.begin(), successors_.end());
   }
+  ++statistics_.expanded;
   std::uint32_t* const memory = allocate(record_.size());
   std::copy(record_.begin(), record_.end(), memory);
   records_[state] = memory;

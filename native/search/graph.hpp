@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "assert.hpp"
 #include "heuristics/heuristic.hpp"
 #include "search/budget.hpp"
 #include "simulator.hpp"
@@ -79,6 +80,10 @@ class SearchGraph {
     }
   };
 
+  // The budget of the call that is under way, which expansions count against; null for none.
+  void set_budget(Budget* budget) { budget_ = budget; }
+
+  // Both may be interrupted, and leave the graph as it was but for states that were added.
   StateId add(const Word* state);
   void expand(StateId state);
   bool is_expanded(StateId state) const { return records_[state] != nullptr; }
@@ -86,15 +91,24 @@ class SearchGraph {
   bool is_dead(StateId state) const { return flags_[state] & kDead; }
   bool is_terminal(StateId state) const { return flags_[state] & (kGoal | kDead); }
   void mark_dead(StateId state);
-  double value(StateId state) const { return values_[state]; }
-  void set_value(StateId state, double value) { values_[state] = value; }
+  double value(StateId state) const {
+    ASNETS_ASSERT(state < values_.size());
+    return values_[state];
+  }
+  void set_value(StateId state, double value) {
+    ASNETS_ASSERT(value >= 0 && value <= penalty_);
+    values_[state] = value;
+  }
   double penalty() const { return penalty_; }
 
   bool is_marked(StateId state, std::uint8_t mark) const { return flags_[state] & mark; }
   void mark(StateId state, std::uint8_t mark) { flags_[state] |= mark; }
   void unmark(StateId state, std::uint8_t mark) { flags_[state] &= static_cast<std::uint8_t>(~mark); }
 
-  Choices choices(StateId state) const { return Choices(*this, records_[state]); }
+  Choices choices(StateId state) const {
+    ASNETS_ASSERT(is_expanded(state));
+    return Choices(*this, records_[state]);
+  }
   double q_value(const Choice& choice) const {
     double q = task_.cost(choice.action) * choice.distribution->repetitions;
     const std::vector<double>& probabilities = choice.distribution->probabilities;
@@ -137,6 +151,7 @@ class SearchGraph {
   Heuristic& heuristic_;
   const double penalty_;
   Statistics& statistics_;
+  Budget* budget_ = nullptr;
   StateTable table_;
   std::vector<double> values_;
   std::vector<std::uint8_t> flags_;

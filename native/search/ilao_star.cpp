@@ -34,7 +34,6 @@ IlaoStar::Pass IlaoStar::run_pass(StateId root, Budget& budget) {
   stack_.clear();
   const auto enter = [&](StateId state) {
     if (is_solved(state) || graph_.is_marked(state, SearchGraph::kVisited)) return;
-    graph_.mark(state, SearchGraph::kVisited);
     if (!graph_.is_expanded(state)) {
       // A new state is backed up but not followed in this pass.
       graph_.expand(state);
@@ -44,6 +43,7 @@ IlaoStar::Pass IlaoStar::run_pass(StateId root, Budget& budget) {
     } else {
       stack_.push_back({state, 0, best_choice(state)});
     }
+    graph_.mark(state, SearchGraph::kVisited);  // When nothing can interrupt any more.
   };
   const auto forget = [&] {
     for (const Frame& frame : stack_) graph_.unmark(frame.state, SearchGraph::kVisited);

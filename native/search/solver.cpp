@@ -5,19 +5,15 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "assert.hpp"
 #include "search/cg_ilao_star.hpp"
 #include "search/ilao_star.hpp"
 #include "search/lrtdp.hpp"
 #include "search/ssipp.hpp"
 #include "search/value_iteration.hpp"
+#include "tolerances.hpp"
 
 namespace asnets {
-
-namespace {
-
-constexpr double kRounding = 1e-9;
-
-}  // namespace
 
 Solver::Solver(const Task& task, const SuccessorGenerator& generator, const SolverSettings& settings)
     : task_(task),
@@ -27,19 +23,34 @@ Solver::Solver(const Task& task, const SuccessorGenerator& generator, const Solv
       graph_(task, generator, *heuristic_, settings.penalty, statistics_),
       random_(settings.seed, 0) {}
 
-Status Solver::solve(StateId state, const SearchLimits& limits, const Poll& poll) {
-  if (is_solved(state)) return Status::kConverged;
+template <typename Work>
+Status Solver::within(const SearchLimits& limits, const Poll& poll, Work&& work) {
   Budget budget(limits, statistics_, poll);
+  struct Lent {
+    SearchGraph& graph;
+    ~Lent() { graph.set_budget(nullptr); }
+  } lent{graph_};
+  graph_.set_budget(&budget);
   Status status = Status::kConverged;
   try {
-    do {
-      search(state, budget);
-    } while (!heuristic_->is_admissible() && is_solved(state) && reopen_stale(state, budget));
+    work(budget);
   } catch (const SearchStopped& stopped) {
     status = stopped.status;
   }
   budget.record();
   return status;
+}
+
+Status Solver::solve(StateId state, const SearchLimits& limits, const Poll& poll) {
+  if (is_solved(state)) return Status::kConverged;
+  return within(limits, poll, [&](Budget& budget) { settle(state, budget); });
+}
+
+void Solver::settle(StateId state, Budget& budget) {
+  if (is_solved(state)) return;
+  do {
+    search(state, budget);
+  } while (!heuristic_->is_admissible() && is_solved(state) && reopen_stale(state, budget));
 }
 
 std::pair<SearchGraph::Backup, double> Solver::update(StateId state) {
@@ -94,7 +105,7 @@ bool Solver::reopen_stale(StateId root, Budget& budget) {
       if (graph_.is_terminal(state)) continue;
       const SearchGraph::Backup backup = policy_choice(state);
       const double best = graph_.evaluate(state).value;
-      if (std::abs(best - graph_.value(state)) > epsilon_ * (1 + kRounding)) {
+      if (std::abs(best - graph_.value(state)) > epsilon_ * (1 + kResidualRounding)) {
         stale = true;
         graph_.set_value(state, best);
       }
@@ -116,30 +127,45 @@ bool Solver::reopen_stale(StateId root, Budget& budget) {
   return true;
 }
 
-std::vector<StateId> Solver::collect_envelope(StateId state, std::uint8_t mark) {
+std::vector<StateId> Solver::collect_envelope(StateId state, std::uint8_t mark, Budget& budget) {
   if (graph_.is_marked(state, mark)) return {};
   std::vector<StateId> states{state};
   graph_.mark(state, mark);
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    if (graph_.is_terminal(states[i])) continue;
-    ensure_expanded(states[i]);
-    const SearchGraph::Backup backup = policy_choice(states[i]);
-    for (std::size_t s = 0; s < backup.size(); ++s) {
-      if (graph_.is_marked(backup.successors[s], mark)) continue;
-      graph_.mark(backup.successors[s], mark);
-      states.push_back(backup.successors[s]);
+  try {
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      budget.tick();
+      if (graph_.is_terminal(states[i])) continue;
+      ensure_expanded(states[i]);
+      const SearchGraph::Backup backup = policy_choice(states[i]);
+      for (std::size_t s = 0; s < backup.size(); ++s) {
+        if (graph_.is_marked(backup.successors[s], mark)) continue;
+        graph_.mark(backup.successors[s], mark);
+        states.push_back(backup.successors[s]);
+      }
     }
+  } catch (...) {
+    for (const StateId marked : states) graph_.unmark(marked, mark);
+    throw;
   }
   return states;
 }
 
-std::vector<StateId> Solver::envelope(StateId state) {
-  const std::vector<StateId> states = collect_envelope(state, SearchGraph::kVisited);
-  for (const StateId each : states) graph_.unmark(each, SearchGraph::kVisited);
-  return states;
+Solver::Envelope Solver::envelope(StateId state, const SearchLimits& limits, const Poll& poll) {
+  Envelope envelope;
+  envelope.status = within(limits, poll, [&](Budget& budget) {
+    envelope.states = collect_envelope(state, SearchGraph::kVisited, budget);
+    for (const StateId visited : envelope.states) graph_.unmark(visited, SearchGraph::kVisited);
+  });
+  return envelope;
 }
 
-std::vector<StateId> Solver::new_envelope(StateId state) { return collect_envelope(state, SearchGraph::kGiven); }
+Solver::Envelope Solver::new_envelope(StateId state, const SearchLimits& limits, const Poll& poll) {
+  Envelope envelope;
+  envelope.status = within(limits, poll, [&](Budget& budget) {
+    envelope.states = collect_envelope(state, SearchGraph::kGiven, budget);
+  });
+  return envelope;
+}
 
 Solver::QValues Solver::q_values(StateId state, const SearchLimits& limits, const Poll& poll) {
   QValues result;
@@ -149,17 +175,24 @@ Solver::QValues Solver::q_values(StateId state, const SearchLimits& limits, cons
   generator_.applicable(graph_.table().state(state), applicable, stack);
   result.actions.assign(applicable.actions().begin(), applicable.actions().end());
   std::sort(result.actions.begin(), result.actions.end());
-  ensure_expanded(state);
-  result.status = solve(state, limits, poll);
-  SearchGraph::Choices all = graph_.choices(state);
-  for (SearchGraph::Choice choice; all.next(choice);) {
-    for (std::size_t s = 0; s < choice.size() && result.status == Status::kConverged; ++s) {
-      result.status = solve(choice.successors[s], limits, poll);
+  result.status = within(limits, poll, [&](Budget& budget) {
+    ensure_expanded(state);
+    settle(state, budget);
+    SearchGraph::Choices all = graph_.choices(state);
+    for (SearchGraph::Choice choice; all.next(choice);) {
+      for (std::size_t s = 0; s < choice.size(); ++s) {
+        budget.tick();
+        settle(choice.successors[s], budget);
+      }
     }
+  });
+  if (!graph_.is_expanded(state)) {
+    result.actions.clear();  // Nothing is known about them.
+    return result;
   }
   const double value = graph_.value(state);
   std::unordered_map<ActionId, double> changing;
-  all = graph_.choices(state);
+  SearchGraph::Choices all = graph_.choices(state);
   for (SearchGraph::Choice choice; all.next(choice);) {
     // Undo the repetition: Q(s, a) = P(stay) V(s) + P(leave) Q of leaving.
     const double leaves = 1 / choice.distribution->repetitions;
@@ -172,29 +205,29 @@ Solver::QValues Solver::q_values(StateId state, const SearchLimits& limits, cons
   return result;
 }
 
-Episode Solver::run_episode(RandomStream random, std::int64_t max_steps, const Poll& poll) {
+Episode Solver::run_episode(RandomStream random, std::int64_t max_steps, DeadEndDetector* detector,
+                            const Poll& poll) {
   class SolverPolicy final : public Policy {
    public:
-    SolverPolicy(Solver& solver, const Poll& stop) : solver_(solver), poll_(stop) {}
+    SolverPolicy(Solver& solver, Budget& budget) : solver_(solver), budget_(budget) {}
     ActionId choose(const Word* state, RandomStream&) override {
-      return solver_.policy_action(solver_.graph_.add(state), poll_);
+      return solver_.policy_action(solver_.graph_.add(state), budget_);
     }
 
    private:
     Solver& solver_;
-    const Poll& poll_;
+    Budget& budget_;
   };
-  SolverPolicy policy(*this, poll);
-  Sampler sampler(task_);
-  std::vector<Word> state;
-  try {
-    return asnets::run_episode(
-        task_, policy, sampler, random, max_steps, state, [](const std::vector<Word>&, ActionId) {}, poll);
-  } catch (const SearchStopped&) {
-    Episode interrupted;
-    interrupted.ending = Ending::kInterrupted;
-    return interrupted;
-  }
+  Episode episode;
+  const Status status = within({}, poll, [&](Budget& budget) {
+    SolverPolicy policy(*this, budget);
+    Sampler sampler(task_);
+    std::vector<Word> state;
+    episode = asnets::run_episode(task_, policy, sampler, detector, random, max_steps, state,
+                                  [](const std::vector<Word>&, ActionId) {});
+  });
+  if (status != Status::kConverged) episode.ending = Ending::kInterrupted;
+  return episode;
 }
 
 std::unique_ptr<Solver> make_solver(const std::string& name, const Task& task, const SuccessorGenerator& generator,

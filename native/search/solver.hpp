@@ -38,10 +38,15 @@ class Solver {
   // Whether the greedy policy from the state is known to be ε-consistent.
   bool is_solved(StateId state) const { return graph_.is_terminal(state) || graph_.is_marked(state, SearchGraph::kSolved); }
 
+  // States, and whether a limit was reached before all of them were found; then there are none.
+  struct Envelope {
+    std::vector<StateId> states;
+    Status status = Status::kConverged;
+  };
   // The states that the greedy policy from a solved state can visit, that state first.
-  std::vector<StateId> envelope(StateId state);
+  Envelope envelope(StateId state, const SearchLimits& limits, const Poll& poll);
   // Those of them that no earlier call of this function has given; does not look beyond states that it has given.
-  std::vector<StateId> new_envelope(StateId state);
+  Envelope new_envelope(StateId state, const SearchLimits& limits, const Poll& poll);
   // The applicable actions of a state with their Q values, after solving all of their successors. Where the status is not
   // kConverged, values are only what the table holds.
   struct QValues {
@@ -54,10 +59,11 @@ class Solver {
   ActionId greedy_action(StateId state);
   // The action that execution takes: the greedy one, unless the planner replans.
   // Throws SearchStopped where replanning is interrupted.
-  virtual ActionId policy_action(StateId state, const Poll& /*poll*/) { return greedy_action(state); }
+  virtual ActionId policy_action(StateId state, Budget& /*budget*/) { return greedy_action(state); }
 
-  // Follows the policy from the initial state in the task itself. Giving up counts as a dead end.
-  Episode run_episode(RandomStream random, std::int64_t max_steps, const Poll& poll);
+  // Follows the policy from the initial state in the task itself. Giving up counts as a dead end. The detector may be
+  // null.
+  Episode run_episode(RandomStream random, std::int64_t max_steps, DeadEndDetector* detector, const Poll& poll);
 
   SearchGraph& graph() { return graph_; }
   const Statistics& statistics() const { return statistics_; }
@@ -67,8 +73,13 @@ class Solver {
   // The backup of an expanded state, over the actions that the planner looks at.
   virtual SearchGraph::Backup best_choice(StateId state) { return graph_.evaluate(state); }
 
+  // Does work that ticks a budget and counts expansions against it.
+  template <typename Work>
+  Status within(const SearchLimits& limits, const Poll& poll, Work&& work);
+  // Searches until the state is solved, whatever the heuristic.
+  void settle(StateId state, Budget& budget);
   // The states that the policy can visit without passing through marked ones; marks them.
-  std::vector<StateId> collect_envelope(StateId state, std::uint8_t mark);
+  std::vector<StateId> collect_envelope(StateId state, std::uint8_t mark, Budget& budget);
   // The choice of the policy in an expanded state. In a solved state it is the one that the value stands for: under an
   // inadmissible heuristic, later searches may find a better one whose successors are not solved.
   SearchGraph::Backup policy_choice(StateId state);

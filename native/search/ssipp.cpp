@@ -32,13 +32,9 @@ bool Ssipp::run_trajectory(StateId state, Budget& budget) {
   return false;
 }
 
-ActionId Ssipp::policy_action(StateId state, const Poll& poll) {
+ActionId Ssipp::policy_action(StateId state, Budget& budget) {
   if (graph_.is_terminal(state)) return -1;
-  if (!graph_.is_marked(state, SearchGraph::kVisited)) {
-    const SearchLimits no_limits;
-    Budget budget(no_limits, statistics_, poll);
-    plan_from(state, budget);
-  }
+  if (!graph_.is_marked(state, SearchGraph::kVisited)) plan_from(state, budget);
   return graph_.evaluate(state).action;
 }
 

@@ -18,7 +18,7 @@ class Ssipp final : public Lrtdp {
  public:
   Ssipp(const Task& task, const SuccessorGenerator& generator, const SolverSettings& settings);
 
-  ActionId policy_action(StateId state, const Poll& poll) override;
+  ActionId policy_action(StateId state, Budget& budget) override;
 
  protected:
   void search(StateId state, Budget& budget) override;

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from asnets.api import Policy, load, train
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 __all__ = ["Policy", "load", "train"]
 

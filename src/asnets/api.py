@@ -11,6 +11,7 @@ policy.save("tires.asnet")
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,19 +20,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError
 from asnets.evaluation import Trace, trace
 from asnets.evaluation.evaluate import Evaluation, evaluate
 from asnets.evaluation.rollouts import EpisodeRecord
 from asnets.grounding import DEFAULT_LIMITS, GroundTask, Limits, ground
+from asnets.grounding.costs import COST_MODES
 from asnets.models import find_model
 from asnets.network.model_file import Model, load_model, save_model
 from asnets.network.native_policy import NetworkPolicy
 from asnets.network.network import ASNet
 from asnets.ppddl import load_task
+from asnets.training.advice import shortcomings
 from asnets.training.config import PRESETS
-from asnets.training.trainer import EpochRecord, Trainer
+from asnets.training.progress import EpochRecord
+from asnets.training.trainer import Trainer
 from asnets.training.trainer import train as run_training
+
+logger = logging.getLogger("asnets")
 
 State = Sequence[str] | npt.NDArray[np.int32]
 """The true propositions of a state, by name as in "(at l-1-1)" or by number."""
@@ -45,7 +52,7 @@ def load(
     Args:
         domain: The domain file, or a file that holds both.
         problem: The problem file, or FILE:NAME if it holds several.
-        costs: "unit", or "metric" for costs from the problem's :metric.
+        costs: "unit", or "metric" for costs from the problem's :metric. For a policy, its `costs`.
         limits: Size limits of grounding.
     """
     return ground(*load_task(domain, problem), costs=costs, limits=limits)
@@ -107,6 +114,7 @@ class Policy:
     def __init__(self, network: ASNet, training: dict[str, Any]) -> None:
         self.network = network
         self.training = training
+        self._has_warned = False
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
@@ -118,14 +126,35 @@ class Policy:
         """Writes a model file."""
         save_model(Path(path), self.network, self.training)
 
+    @property
+    def costs(self) -> str:
+        """The costs that it was trained with, "unit" or "metric": those to load a task with."""
+        return self._known_costs() or "unit"
+
     def probabilities(self, task: GroundTask, state: State | None = None) -> dict[str, float]:
         """The probability of each applicable action in a state, the initial one by default; the likeliest first."""
-        return _named(task, NetworkPolicy(self.network, task), _state(task, state))
+        return _named(task, self._in(task), _state(task, state))
 
-    def run(self, task: GroundTask, *, seed: int = 0, max_steps: int = 300) -> Run:
-        """One run of the greedy policy: the first of those that `evaluate` makes with the same seed."""
-        policy = NetworkPolicy(self.network, task)
-        found = trace(policy, seed=seed, max_steps=max_steps)
+    def run(
+        self,
+        task: GroundTask,
+        *,
+        seed: int = 0,
+        episode: int = 0,
+        max_steps: int = 300,
+        detect_dead_ends: bool = True,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> Run:
+        """One run of the greedy policy: of those that `evaluate` makes with the same seed, the one of this number."""
+        policy = self._in(task)
+        found = trace(
+            policy,
+            seed=seed,
+            episode=episode,
+            max_steps=max_steps,
+            detect_dead_ends=detect_dead_ends,
+            deadline=deadline,
+        )
         steps = tuple(
             RunStep(
                 task.action_name(step.action),
@@ -147,9 +176,11 @@ class Policy:
         time_limit: float = 9000.0,
         memory_limit: int = 10 * 10**9,
         threads: int = 1,
+        detect_dead_ends: bool = True,
         progress: Callable[[int], None] = lambda done: None,
     ) -> Evaluation:
         """Many runs of the greedy policy; see `asnets.evaluation.evaluate.evaluate`."""
+        self._check_costs(task)
         return evaluate(
             self.network,
             task,
@@ -159,8 +190,25 @@ class Policy:
             time_limit=time_limit,
             memory_limit=memory_limit,
             threads=threads,
+            detect_dead_ends=detect_dead_ends,
             progress=progress,
         )
+
+    def _in(self, task: GroundTask) -> NetworkPolicy:
+        self._check_costs(task)
+        return NetworkPolicy(self.network, task)
+
+    def _check_costs(self, task: GroundTask) -> None:
+        """Says once where costs are others than in training: they are counted, and the landmarks depend on them."""
+        known = self._known_costs()
+        if known not in (None, task.cost_mode) and not self._has_warned:
+            self._has_warned = True
+            logger.warning("the policy was trained with %s costs; this is a task with %s costs", known, task.cost_mode)
+
+    def _known_costs(self) -> str | None:
+        problems = self.training.get("problems")
+        modes = {each.get("costs") for each in problems if isinstance(each, dict)} if isinstance(problems, list) else ()
+        return next((mode for mode in COST_MODES if mode in modes), None)
 
 
 def train(
@@ -185,12 +233,23 @@ def train(
         costs: "unit" or "metric".
         on_epoch: Called after each epoch.
         **options: Other values for options of `NetworkConfig` and `TrainingConfig`, such as time_limit=60.
+
+    Raises:
+        LimitError: If the time limit, which holds for all of it, is reached before an epoch is finished.
+        TrainingError: If the loss is no longer a number.
     """
     if preset not in PRESETS:
         raise ConfigError(f"unknown preset {preset!r}; expected one of {', '.join(PRESETS)}")
-    tasks = [load(domain, problem, costs=costs) for problem in problems]
-    trainer = Trainer(tasks, PRESETS[preset].changed(**options), seed=seed, threads=threads)
+    chosen = PRESETS[preset].changed(**options)
+    deadline = Deadline(chosen.training.time_limit)
+    tasks = []
+    for problem in problems:
+        deadline.check(f"reading {problem}")
+        tasks.append(load(domain, problem, costs=costs))
+    trainer = Trainer(tasks, chosen, seed=seed, threads=threads, deadline=deadline)
     reason = run_training(trainer, on_epoch)
+    for sentence in shortcomings(trainer, reason):
+        logger.warning("%s", sentence)
     return Policy(trainer.best_network(), trainer.result() | {"ended": reason})
 
 

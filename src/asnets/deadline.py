@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
 
+from asnets import _native
 from asnets.errors import ConfigError, LimitError
 
 
@@ -14,10 +14,15 @@ class Deadline:
 
     Attributes:
         seconds: How long after its beginning it lies; infinite for none.
+        native: The same for the compiled core, which looks at it every few milliseconds; None for none.
     """
 
-    def __init__(self, seconds: float | None = None) -> None:
-        """A deadline so many seconds from now; None for none.
+    def __init__(self, seconds: float | None = None, within: Deadline | None = None) -> None:
+        """A deadline so many seconds from now; infinite for one that can only be cancelled, None for none at all.
+
+        Args:
+            seconds: How many.
+            within: Another deadline, with which this one passes at the latest.
 
         Raises:
             ConfigError: If the number is not positive.
@@ -26,7 +31,10 @@ class Deadline:
             raise ConfigError(f"the time limit must be positive, not {seconds}")
         self.seconds = math.inf if seconds is None else float(seconds)
         self._begin = time.perf_counter()
-        self._cancelled = threading.Event()
+        self.native = None
+        if seconds is not None or (within is not None and within.native is not None):
+            self.native = _native.Deadline(self.seconds, None if within is None else within.native)
+        self._within = within
 
     @property
     def elapsed(self) -> float:
@@ -36,19 +44,29 @@ class Deadline:
     @property
     def left(self) -> float:
         """Seconds until the deadline; 0 once it has passed or was cancelled."""
-        return 0.0 if self._cancelled.is_set() else max(0.0, self.seconds - self.elapsed)
+        if self.has_passed():
+            return 0.0
+        left = max(0.0, self.seconds - self.elapsed)
+        return left if self._within is None else min(left, self._within.left)
 
     @property
     def limit(self) -> float | None:
         """The seconds left as a limit of what is to come, which has to be positive; None for no limit."""
         return None if math.isinf(self.left) else max(1e-9, self.left)
 
+    def part(self, share: float) -> Deadline:
+        """A deadline after this share of the time that is left; it passes at the latest with this one."""
+        limit = self.limit
+        return Deadline(None if limit is None else max(1e-9, limit * share), within=self)
+
     def has_passed(self) -> bool:
-        return self.left <= 0
+        return self.native is not None and self.native.has_passed()
 
     def cancel(self) -> None:
         """Ends the work now, from any thread."""
-        self._cancelled.set()
+        if self.native is None:
+            raise ValueError("there is no deadline to cancel; Deadline(math.inf) makes one")
+        self.native.cancel()
 
     def check(self, doing: str) -> None:
         """Raises an error that says what the time went to.

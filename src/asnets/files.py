@@ -1,20 +1,28 @@
-"""Writing files so that no half-written one is ever seen, and arrays with a header as the contents of a file."""
+"""Files: written so that no half-written one is ever seen, locked, not replaced by mistake; arrays with a header."""
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
+import logging
 import os
 import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 import safetensors.numpy
 
-from asnets.errors import FileError
+from asnets.errors import ConfigError, FileError
+
+_LOGGER = logging.getLogger(__name__)
 
 Arrays = dict[str, npt.NDArray[Any]]
+_MAX_HEADER = 100_000_000  # Bytes; the format allows no more.
 
 
 def read_bytes(path: Path) -> bytes:
@@ -29,18 +37,31 @@ def read_bytes(path: Path) -> bytes:
         raise FileError(f"{path}: cannot read the file: {error.strerror or error}") from None
 
 
+def make_folder(path: Path) -> None:
+    """Makes a folder, if it is not there, and those above it.
+
+    Raises:
+        OSError: If it cannot be made; "Not a directory" where a file is in the way.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from None
+
+
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Writes a file, text as UTF-8, under a temporary name beside its place and renames it.
 
     Raises:
         FileError: If it cannot be written; nothing is left behind.
     """
+    data = content.encode() if isinstance(content, str) else content
     temporary: str | None = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(handle, "wb") as stream:
-            stream.write(content.encode() if isinstance(content, str) else content)
+            stream.write(data)
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)  # mkstemp makes files private; these are for sharing.
@@ -51,11 +72,113 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         if isinstance(error, OSError):
             raise FileError(f"{path}: cannot write the file: {error.strerror or error}") from None
         raise
+    _LOGGER.debug("%s: %d bytes written", path, len(data))
+
+
+def refuse_overwriting(output: Path, inputs: Iterable[str | Path | None]) -> None:
+    """Keeps a command from writing its result over something that it reads.
+
+    Args:
+        output: Where the result is to go.
+        inputs: What is read: files, or FILE:NAME for a part of one; None is passed over.
+
+    Raises:
+        ConfigError: If the output is the file of an input, under whatever name.
+    """
+    for given in inputs:
+        if given is None:
+            continue
+        for path in (str(given), str(given).rpartition(":")[0]):
+            try:
+                same = os.path.samefile(output, path)
+            except (OSError, ValueError):  # One of them is not there, or cannot be the name of a file.
+                continue
+            if same:
+                raise ConfigError(f"{output} is also read ({given}); give the output another name")
+
+
+def check_replaceable(path: Path, kind: str, is_kind: Callable[[Path], bool], *, force: bool) -> None:
+    """Checks that a file may be written where something may be already.
+
+    Args:
+        path: The file to write.
+        kind: What it will be, such as "model file".
+        is_kind: Whether a file is one of these.
+        force: Whether a file of this kind may be replaced.
+
+    Raises:
+        ConfigError: If there is a folder, a file of another kind, or one that is not to be replaced.
+    """
+    if not path.name or path.is_dir():
+        raise ConfigError(f"{path} is a folder; give the name of a {kind}")
+    if not path.exists():
+        return
+    if not (path.is_file() and is_kind(path)):
+        raise ConfigError(f"{path} is there and is no {kind}; it is not replaced: choose another name")
+    if not force:
+        raise ConfigError(f"{path} is there; choose another name, or give --force to replace it")
+
+
+@contextmanager
+def locked(path: Path, taken: str) -> Iterator[None]:
+    """Holds a lock file. The lock ends with the process, however that ends; the file goes where it ends in order.
+
+    Args:
+        path: The lock file.
+        taken: What to say where another process holds it.
+
+    Raises:
+        ConfigError: If another process holds it.
+        FileError: If it cannot be made.
+    """
+    try:
+        file = _lock(path)
+    except BlockingIOError:
+        raise ConfigError(taken) from None
+    except OSError as error:
+        raise FileError(f"{path}: cannot write the file: {error.strerror or error}") from None
+    with file:  # Closing the file lets go of the lock.
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def _lock(path: Path) -> IO[str]:
+    make_folder(path.parent)
+    while True:
+        file = path.open("a")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_at(file, path):
+                return file
+        except BaseException:
+            file.close()
+            raise
+        file.close()  # Another process has removed the file in the meantime.
+
+
+def _is_at(file: IO[str], path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def join_tensors(tensors: Arrays, metadata: dict[str, str]) -> bytes:
     """Arrays and words about them in the safetensors format."""
     return safetensors.numpy.save({name: np.ascontiguousarray(array) for name, array in tensors.items()}, metadata)
+
+
+def read_metadata(path: Path) -> dict[str, Any]:
+    """The words about the arrays of a file; none where it cannot be read or is not in the safetensors format."""
+    try:
+        with path.open("rb") as stream:
+            header = json.loads(stream.read(min(int.from_bytes(stream.read(8), "little"), _MAX_HEADER)))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    metadata = header.get("__metadata__") if isinstance(header, dict) else None
+    return metadata if isinstance(metadata, dict) else {}
 
 
 def split_tensors(data: bytes) -> tuple[Arrays, dict[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -14,11 +15,13 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner, Result
 
-from asnets.cli.main import app
+from asnets.cli.app import app
+from asnets.cli.train import train
 from asnets.domains import FAMILIES, domain_text, generate
 from asnets.evaluation import RandomPolicy, simulate, trace
 from asnets.grounding import ground
 from asnets.ppddl import load_task, write_problem
+from asnets.training.config import PRESETS
 from tests.cli.running import COMMAND, ENVIRONMENT, run
 
 pytestmark = pytest.mark.native
@@ -75,8 +78,9 @@ def test_version() -> None:
 def test_help_names_commands_and_exit_codes(option: str) -> None:
     result = invoke(option)
     assert result.exit_code == 0
-    for word in ("check", "inspect", "generate", "simulate", "Exit codes", "130 interrupted"):
-        assert word in result.stdout
+    words = " ".join(result.stdout.split())
+    for word in ("check", "inspect", "generate", "simulate", "Exit codes", "130 interrupted", "143 terminated"):
+        assert word in words
 
 
 @pytest.mark.parametrize("command", ["check", "inspect", "generate", "simulate"])
@@ -112,6 +116,32 @@ def test_wrong_use(arguments: list[str]) -> None:
     assert result.exit_code == 2
     assert result.stdout == ""
     assert "Usage:" in result.stderr
+
+
+def test_help_shows_the_defaults_of_the_presets() -> None:
+    """Of every option that is left to the preset."""
+    text = " ".join(invoke("train", "--help").stdout.split())
+    left_to_preset = {
+        name
+        for name, parameter in inspect.signature(train).parameters.items()
+        if parameter.default is None and _shown(name, "default")
+    }
+    assert {"layers", "pooling", "skip", "features", "learn_steps", "time_limit", "patience"} <= left_to_preset
+    for name in left_to_preset:
+        default, paper = _shown(name, "default"), _shown(name, "paper")
+        expected = default if default == paper else f"{default}; paper: {paper}"
+        option = "--feature" if name == "features" else "--" + name.replace("_", "-")
+        assert re.search(rf" {option} [^[]*\[default: \({re.escape(expected)}\)", text), name
+
+
+def _shown(name: str, preset: str) -> str:
+    chosen = PRESETS[preset]
+    value = getattr(chosen.network, name, getattr(chosen.training, name, None))
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def test_wrong_use_as_a_process() -> None:
@@ -180,7 +210,7 @@ def test_output_that_cannot_be_written(option: str, folder: Path) -> None:
             env=ENVIRONMENT,
             check=False,
         )
-    assert (result.returncode, result.stderr) == (3, "error: No space left on device\n")
+    assert (result.returncode, result.stderr) == (3, "error: cannot write the output: No space left on device\n")
 
 
 def test_internal_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -357,7 +387,9 @@ def test_inspect_draws_the_network(folder: Path) -> None:
     assert parameters.removesuffix(" parameters") in text
     assert "Action Schema Network for only of the domain ferry" in text
     assert "(sail a b)" in text
-    assert "hidden size 16, pooling by schema" in text
+    network = PRESETS["default"].network
+    skip = "with" if network.skip else "without"
+    assert f"hidden size {network.hidden}, pooling by {network.pooling}, {skip} skip" in text
     # The same again, in place of the old one.
     assert invoke("inspect", folder / "all.pddl", "--network", "-o", folder / "pictures" / "net.svg").exit_code == 0
     assert (folder / "pictures" / "net.svg").read_bytes() == picture
@@ -395,6 +427,17 @@ def test_inspect_draws_the_network_that_is_asked_for(folder: Path) -> None:
         (["--network", "-o", "n.svg", "--layers", "0"], "layers must be a whole number from 1 to 64, not 0"),
         (["--network", "-o", "n.svg", "--hidden", "-1"], "hidden must be a whole number from 1 to 4096, not -1"),
         (["--network", "-o", "n.svg", "--pooling", "max"], "pooling must be one of schema, slot, not 'max'"),
+        (["--network", "-o", "n.svg", "--preset", "best"], "unknown preset 'best'; expected one of default, paper"),
+        (["--preset", "paper", "--feature", "landmarks"], "--preset, --feature: only with --network"),
+        (["--model", "monster"], "--model: only with --network"),
+        (
+            ["--network", "-o", "n.svg", "--model", "monster", "--hidden", "4", "--no-skip"],
+            "--hidden, --skip: not with --model, whose network has its shape",
+        ),
+        (
+            ["--network", "-o", "n.svg", "--no-landmarks", "--feature", "landmarks"],
+            "give either --no-landmarks or --feature",
+        ),
     ],
 )
 def test_pictures_that_inspect_refuses(
@@ -522,10 +565,8 @@ def test_folder_in_place_of_a_file(tmp_path: Path, force: bool) -> None:
     (tmp_path / "gripper-n2.pddl").mkdir()
     result = invoke("generate", "gripper", "--size", "2", "-o", tmp_path, *(["--force"] if force else []))
     assert result.exit_code == 3
-    assert (
-        result.stderr
-        == f"error: {tmp_path}/gripper-n2.pddl: {'cannot write the file: ' if force else ''}Is a directory\n"
-    )
+    reason = f"cannot {'write' if force else 'read'} the file: Is a directory"
+    assert result.stderr == f"error: {tmp_path}/gripper-n2.pddl: {reason}\n"
     # What is there is whole: with --force the domain, which came first.
     expected = {"domain.pddl": domain_text("gripper").encode()} if force else {}
     assert listing(tmp_path) == expected | {"gripper-n2.pddl": b"a folder"}
@@ -552,6 +593,8 @@ def test_simulate_as_json(folder: Path) -> None:
         "goals": expected.count("goal"),
         "dead_ends": expected.count("dead_end"),
         "step_limits": 0,
+        "loops": 0,
+        "stopped": 0,
         "mean_cost": 2.0,
         "costs": "unit",
         "steps": int(expected.steps.sum()),
@@ -567,7 +610,12 @@ def test_simulate_as_text(folder: Path) -> None:
     rows = dict(re.split(r" {2,}", line.strip(), maxsplit=1) for line in result.stdout.splitlines())
     assert rows["problem"] == "only of ferry"
     assert rows["episodes"] == "1,000 of at most 1 steps, policy random"
-    assert (rows["goals"], rows["step limits"]) == ("0 (0.0%)", "1,000 (100.0%)")
+    # After one step, the ferry has sunk or sails on.
+    sunk = simulate(RandomPolicy(ground(*load_task(folder / "all.pddl"))), episodes=1000, max_steps=1).count("dead_end")
+    assert 150 < sunk < 350
+    assert rows["goals"] == "0 (0.0%)"
+    assert rows["dead ends"] == f"{sunk} ({sunk / 10:.1f}%)"
+    assert rows["step limits"] == f"{1000 - sunk} ({(1000 - sunk) / 10:.1f}%)"
     assert rows["mean cost"] == "no run reached the goal"
     assert rows["steps"].startswith("1,000 (")
     assert rows["seed"] == "0"
@@ -597,7 +645,10 @@ def test_simulate_with_a_trace(folder: Path) -> None:
 
 def test_trace_of_steps_that_change_nothing(tmp_path: Path) -> None:
     path = tmp_path / "idle.pddl"
-    path.write_text("(define (domain d) (:predicates (p)) (:action wait)) (define (problem p) (:domain d) (:goal (p)))")
+    path.write_text(
+        "(define (domain d) (:predicates (p)) (:action wait :effect (probabilistic 1/1000000000000000000 (p))))"
+        "(define (problem p) (:domain d) (:goal (p)))"
+    )
     lines = invoke("simulate", path, "--trace", "--max-steps", "12", "--episodes", "1").stdout.splitlines()
     assert lines[0] == " 1  (wait)  no change"
     assert lines[11] == "12  (wait)  no change"

@@ -54,15 +54,66 @@ def test_solve_shows_figures(tires: Path) -> None:
     assert lines["runs"].startswith("30 of 30 reach the goal, mean cost ")
 
 
-def test_a_limit_is_a_result(tmp_path: Path) -> None:
+def test_a_limit_is_a_result_and_an_exit_code(tmp_path: Path) -> None:
     path = tmp_path / "large.pddl"
     path.write_text(domain_text("triangle-tireworld") + write_problem(generate("triangle-tireworld", 10)))
-    result = invoke("solve", path, "--time-limit", "0.2", "--json")
+    result = invoke("solve", path, "--memory-limit", "1MB", "--json", "--save-policy", tmp_path / "p")
     values = json.loads(result.stdout)
-    assert (result.exit_code, values["status"], values["evaluation"]) == (0, "time", None)
-    assert values["seconds"] >= 0.2
-    values = json.loads(invoke("solve", path, "--memory-limit", "1MB", "--json").stdout)
-    assert values["status"] == "memory"
+    assert (result.exit_code, values["status"], values["evaluation"]) == (4, "memory", None)
+    assert values["gives_up"] is False
+    assert "p is not written: the search has not converged" in result.stderr
+    assert "error: stopped by the limit on memory before the search converged; the value is not final" in result.stderr
+    assert not (tmp_path / "p").exists()
+    result = invoke("solve", path, "--memory-limit", "1MB")
+    assert (result.exit_code, "stopped by the limit on memory" in result.stdout) == (4, True)
+    assert "(not final)" in result.stdout
+    # Whether the time limit ends the reading or the search depends on the machine.
+    result = invoke("solve", path, "--time-limit", "1e-9")
+    assert (result.exit_code, "limit" in result.stderr) == (4, True)
+
+
+SELDOM = """
+(define (domain d) (:predicates (p) (q)) (:action a :precondition (q) :effect (probabilistic 0.001 (p)))
+  (:action b :effect (q)))
+(define (problem x) (:domain d) (:goal (p)))
+"""
+
+
+def test_giving_up_is_said_in_words(tmp_path: Path) -> None:
+    """The goal takes 1001 steps on average."""
+    path = tmp_path / "seldom.pddl"
+    path.write_text(SELDOM)
+    text = " ".join(invoke("solve", path).stdout.split())
+    assert "giving up (cost 500) is better than trying: no policy reaches the goal for less." in text
+    for name, penalty, expected in (("--penalty", 900, True), ("--dead-end-penalty", 2000, False)):
+        values = json.loads(invoke("solve", path, name, penalty, "--json").stdout)
+        assert (values["gives_up"], values["penalty"]) == (expected, penalty)
+        assert values["value"] == pytest.approx(900 if expected else 1001)
+    path.write_text(SELDOM.replace(":precondition (q)", ":precondition (and (q) (not (q)))"))
+    assert "gives up (cost 500): the goal cannot be reached" in " ".join(invoke("solve", path).stdout.split())
+    path.write_text(SELDOM.replace("(:goal (p))", "(:goal (not (p)))"))
+    assert json.loads(invoke("solve", path, "--json").stdout)["gives_up"] is False
+
+
+def test_policies_replace_nothing_by_mistake(tires: Path, tmp_path: Path) -> None:
+    before = tires.read_bytes()
+    policy, notes = tmp_path / "p", tmp_path / "notes"
+    notes.write_text("mine")
+    for path, option, message in (
+        (tires, "--force", "is also read"),
+        (notes, "--force", f"{notes} is there and is no policy file; it is not replaced: choose another name"),
+        (tmp_path, "--force", f"{tmp_path} is a folder; give the name of a policy file"),
+    ):
+        result = invoke("solve", tires, "--save-policy", path, option)
+        assert (result.exit_code, message in result.stderr) == (2, True), result.stderr
+    assert (tires.read_bytes(), notes.read_text()) == (before, "mine")
+    assert invoke("solve", tires, "--save-policy", policy).exit_code == 0
+    first = policy.read_bytes()
+    result = invoke("solve", tires, "--save-policy", policy, "--planner", "vi")
+    message = f"error: {policy} is there; choose another name, or give --force to replace it\n"
+    assert (result.exit_code, result.stderr, policy.read_bytes()) == (2, message, first)
+    assert invoke("solve", tires, "--save-policy", policy, "--planner", "vi", "--force").exit_code == 0
+    assert policy.read_bytes() != first
 
 
 @pytest.mark.parametrize(

@@ -209,12 +209,28 @@ def test_dead_end() -> None:
 def test_dead_end_at_once() -> None:
     task = ground_text("(:predicates (p))", "(:goal (p))")
     assert simulate(task, episodes=2).endings.tolist() == [1, 1]
-    # The limit is looked at first, since the state is left as it is either way.
-    assert simulate(task, episodes=2, max_steps=0).endings.tolist() == [2, 2]
+    assert simulate(task, episodes=2, max_steps=0).endings.tolist() == [1, 1]
+    # Where dead ends are not looked for, the limit comes first, since the state is left as it is either way.
+    assert simulate(task, episodes=2, detect_dead_ends=False).endings.tolist() == [1, 1]
+    assert simulate(task, episodes=2, max_steps=0, detect_dead_ends=False).endings.tolist() == [2, 2]
 
 
 def test_step_limit() -> None:
     task = ground_text(ENDLESS, "(:goal (q))")
+    result = simulate(task, episodes=3, max_steps=15, detect_dead_ends=False)
+    assert result.count("step_limit") == 3
+    result = simulate(task, episodes=3, max_steps=15)
+    assert (result.count("dead_end"), result.steps.tolist()) == (3, [7] * 3)
+    # A ring of 64 places whose goal no walk of 17 steps reaches, and which no relaxation rules out.
+    task = ground_text(
+        "(:predicates (at ?a) (next ?a ?b))"
+        "(:action go :parameters (?a ?b) :precondition (and (at ?a) (next ?a ?b)) :effect (and (at ?b) (not (at ?a))))",
+        "(:objects "
+        + " ".join(f"l{i}" for i in range(64))
+        + ") (:init (at l0) "
+        + " ".join(f"(next l{i} l{(i + 1) % 64})" for i in range(64))
+        + ") (:goal (at l40))",
+    )
     result = simulate(task, episodes=3, max_steps=17)
     assert (result.count("goal"), result.count("dead_end"), result.count("step_limit")) == (0, 0, 3)
     assert result.steps.tolist() == [17] * 3
@@ -382,7 +398,7 @@ def processor_seconds(process: int) -> float:
 def test_endless_episode_can_be_interrupted(tmp_path: Path, options: list[str]) -> None:
     path = tmp_path / "endless.pddl"
     path.write_text(f"(define (domain d) {ENDLESS}) (define (problem p) (:domain d) (:goal (q)))")
-    arguments = ["--episodes", "1", "--max-steps", str(10**15), *options]
+    arguments = ["--episodes", "1", "--max-steps", str(10**15), "--no-dead-end-detection", *options]
     result = interrupted([COMMAND, "simulate", str(path), *arguments])
     assert (result.returncode, result.stdout, result.stderr) == (130, "", "interrupted\n")
 
@@ -393,7 +409,7 @@ def test_endless_trace_can_be_interrupted() -> None:
 from asnets.evaluation import RandomPolicy, trace
 from tests.support import ground_text
 try:
-    trace(RandomPolicy(ground_text({ENDLESS!r}, "(:goal (q))")), max_steps=10**15)
+    trace(RandomPolicy(ground_text({ENDLESS!r}, "(:goal (q))")), max_steps=10**15, detect_dead_ends=False)
 except KeyboardInterrupt:
     print("interrupted")
 """

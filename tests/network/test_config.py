@@ -26,6 +26,13 @@ def test_round_trip() -> None:
     assert NetworkConfig.from_dict({"layers": 3}) == NetworkConfig(layers=3)
 
 
+def test_features_are_any_sequence_of_names() -> None:
+    for names in (["landmarks", "relaxed-plan"], ("landmarks", "relaxed-plan")):
+        values: dict[str, Any] = {"features": names}
+        assert NetworkConfig(**values).features == ("landmarks", "relaxed-plan")
+        assert hash(NetworkConfig(**values)) == hash(NetworkConfig(features=("landmarks", "relaxed-plan")))
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [
@@ -37,6 +44,9 @@ def test_round_trip() -> None:
         ({"dropout": float("nan")}, "dropout must be"),
         ({"pooling": "mean"}, "pooling must be one of schema, slot"),
         ({"skip": 1}, "skip must be true or false"),
+        ({"features": "landmarks"}, "features must be a list of names, not 'landmarks'"),
+        ({"features": 3}, "features must be a list of names, not 3"),
+        ({"features": ["h2"]}, "each of the features must be one of"),
         ({"width": 3}, "unknown network option 'width'"),
     ],
 )

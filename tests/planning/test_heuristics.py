@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from asnets import _native
 from asnets.domains import domain_text, generate
 from asnets.errors import ConfigError
 from asnets.grounding import GroundTask, ground
@@ -162,6 +163,32 @@ def test_landmark_features() -> None:
     assert features[names["(drive start left-1)"]].tolist() == [False, True, False]
     assert features[names["(drive left-end finish)"]].tolist() == [False, True, False]
     assert (features[:, 2] == ~(features[:, 0] | features[:, 1])).all()
+
+
+def test_costs_of_any_size_are_cut() -> None:
+    """Costs below any absolute tolerance: the estimate goes with their unit, and cuts are never empty."""
+    task = family_task("triangle-tireworld", 3)
+    states = _native.States(task.native)
+    value, cuts, costs = _native.find_landmarks(states, states.initial())
+    for unit in (5e-10, 1e-12, 1e-300, 1e12):
+        scaled = with_costs(task, [unit])
+        states = _native.States(scaled.native)
+        found, found_cuts, found_costs = _native.find_landmarks(states, states.initial())
+        assert found == pytest.approx(unit * value, rel=1e-9, abs=0)
+        assert len(found_cuts) == len(cuts) == len(costs)
+        assert all(found_cuts)
+        assert all(cost > 0 for cost in found_costs)
+
+
+@given(tasks(), st.lists(st.sampled_from([0.0, 5e-10, 3e-9, 1e-3, 0.1, 0.7, 1.0, 1e6]), min_size=1, max_size=8))
+@settings(max_examples=200, suppress_health_check=list(HealthCheck))
+def test_cuts_of_costs_of_mixed_sizes(task: tuple[Domain, Problem], costs: list[float]) -> None:
+    grounded = with_costs(ground(*task), costs)
+    states = _native.States(grounded.native)
+    value, cuts, least = _native.find_landmarks(states, states.initial())
+    assert all(cuts)
+    assert all(cost > 0 for cost in least)
+    assert value == np.inf or value == pytest.approx(sum(least))
 
 
 def test_unknown_heuristic() -> None:

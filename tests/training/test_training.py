@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
 import json
 import math
 import random
+import re
+import tempfile
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +24,11 @@ from asnets.grounding import GroundTask, ground
 from asnets.network.model_file import load_model, save_model
 from asnets.ppddl.model import Domain, Problem
 from asnets.training import PRESETS, Preset, TrainingConfig
-from asnets.training.checkpoint import load_checkpoint, save_checkpoint
+from asnets.training.checkpoint import read_checkpoint, save_checkpoint
 from asnets.training.loss import cross_entropy, squared_norm
+from asnets.training.progress import EpochRecord, is_as_good, is_better
 from asnets.training.teacher import Teacher
-from asnets.training.trainer import EpochRecord, Trainer, _is_as_good, _is_better, train
+from asnets.training.trainer import Trainer, train
 from tests.oracles.explicit import explore
 from tests.planning.test_heuristics import family_task
 from tests.ssp_strategies import ssps
@@ -158,7 +161,7 @@ def test_problems_that_cannot_be_used_are_left_out() -> None:
     trainer = Trainer([solved, line(3), stuck], QUICK)
     assert [each.reason for each in trainer.left_out] == [
         "its goal holds at once",
-        "its goal cannot be reached for less than the dead-end penalty",
+        "its goal cannot be reached",
     ]
     assert len(trainer.tasks) == 1
     with pytest.raises(ConfigError, match="there is no problem to train on: p is left out because its goal holds at"):
@@ -185,26 +188,19 @@ def test_divergence_is_an_error(tmp_path: Path) -> None:
         train(trainer)
 
 
-def test_the_time_limit_holds_for_the_teacher_too() -> None:
-    trainer = Trainer(quick_tasks(), QUICK.changed(time_limit=1e-6), seed=3)
-    assert train(trainer) == "the time limit of 1e-06 s"
-    assert len(trainer.progress.history) <= 1
-    assert len(trainer.memory) == 0
-
-
 def record(goals: int, cost: float | None, loss: float) -> EpochRecord:
     return EpochRecord(1, (goals,), 10, cost, loss, 0, 0, {}, 0.0, True)
 
 
-def test_what_is_better() -> None:
-    assert _is_better(record(9, 2.0, 1.0), record(8, 1.0, 0.1))
-    assert not _is_better(record(8, 1.0, 1.0), record(9, 1.0, 1.0))
-    assert _is_better(record(9, 1.5, 1.0), record(9, 2.0, 0.1))
-    assert not _is_better(record(9, 1.99, 1.0), record(9, 2.0, 0.1))
-    assert _is_as_good(record(9, 2.01, 1.0), record(9, 2.0, 0.1))
-    assert not _is_as_good(record(9, 2.1, 1.0), record(9, 2.0, 0.1))
-    assert _is_as_good(record(0, None, 1.0), record(0, None, 0.1))
-    assert not _is_as_good(record(9, None, 1.0), record(9, 2.0, 0.1))
+def test_whatis_better() -> None:
+    assert is_better(record(9, 2.0, 1.0), record(8, 1.0, 0.1))
+    assert not is_better(record(8, 1.0, 1.0), record(9, 1.0, 1.0))
+    assert is_better(record(9, 1.5, 1.0), record(9, 2.0, 0.1))
+    assert not is_better(record(9, 1.99, 1.0), record(9, 2.0, 0.1))
+    assert is_as_good(record(9, 2.01, 1.0), record(9, 2.0, 0.1))
+    assert not is_as_good(record(9, 2.1, 1.0), record(9, 2.0, 0.1))
+    assert is_as_good(record(0, None, 1.0), record(0, None, 0.1))
+    assert not is_as_good(record(9, None, 1.0), record(9, 2.0, 0.1))
 
 
 # --- The same again -------------------------------------------------------------------------------------------------
@@ -215,7 +211,7 @@ def weights_of(trainer: Trainer) -> dict[str, list[float]]:
 
 
 def without_clocks(history: list[EpochRecord]) -> list[EpochRecord]:
-    return [dataclasses.replace(each, seconds={}, elapsed=0.0) for each in history]
+    return [replace(each, seconds={}, elapsed=0.0) for each in history]
 
 
 @pytest.mark.parametrize("heuristic", ["lmcut", "hadd"])
@@ -238,13 +234,14 @@ def test_resumed_is_uninterrupted(tmp_path: Path, heuristic: str, stops: list[in
     whole = Trainer(quick_tasks(), preset, seed=3)
     train(whole)
     for stop in stops:
-        part = Trainer(quick_tasks(), preset.changed(max_epochs=stop), seed=3)
-        if stop != stops[0]:
-            load_checkpoint(tmp_path / "c", part)
+        shorter = preset.changed(max_epochs=stop)
+        if stop == stops[0]:
+            part = Trainer(quick_tasks(), shorter, seed=3)
+        else:
+            part = read_checkpoint(tmp_path / "c").resume(quick_tasks(), shorter, seed=3)
         train(part)
         save_checkpoint(tmp_path / "c", part)
-    resumed = Trainer(quick_tasks(), preset, seed=3)
-    load_checkpoint(tmp_path / "c", resumed)
+    resumed = read_checkpoint(tmp_path / "c").resume(quick_tasks(), preset, seed=3)
     train(resumed)
     assert weights_of(resumed) == weights_of(whole)
     assert without_clocks(resumed.progress.history) == without_clocks(whole.progress.history)
@@ -257,38 +254,76 @@ def test_checkpoints_of_other_trainings_are_refused(tmp_path: Path) -> None:
     trainer = Trainer(quick_tasks(), QUICK, seed=3)
     trainer.run_epoch()
     save_checkpoint(tmp_path / "c", trainer)
-    others: list[tuple[Trainer, str]] = [
-        (Trainer(quick_tasks(), QUICK, seed=4), "seed is 3 there, 4 here"),
-        (Trainer(quick_tasks()[:1], QUICK, seed=3), "the problems differ"),
-        (Trainer(quick_tasks(), QUICK.changed(hidden=8), seed=3), "hidden is 16 there, 8 here"),
-        (Trainer(quick_tasks(), QUICK.changed(l2=0.5), seed=3), "l2 is 0.0001 there, 0.5 here"),
+    checkpoint = read_checkpoint(tmp_path / "c")
+    others: list[tuple[list[GroundTask], Preset, int, str]] = [
+        (quick_tasks(), QUICK, 4, "seed is 3 there, 4 here"),
+        (quick_tasks(), QUICK.changed(hidden=8), 3, "hidden is 16 there, 8 here"),
+        (quick_tasks(), QUICK.changed(l2=0.5), 3, "l2 is 0.0001 there, 0.5 here"),
+        (quick_tasks()[:1], QUICK, 3, "the problems differ: triangle-tire-1, triangle-tire-2 there, triangle-tire-1 "),
+        ([replace(task, cost_mode="metric") for task in quick_tasks()], QUICK, 3, "costs are unit there, metric here"),
+        (
+            [replace(task, factor_probability=task.factor_probability * 0.9) for task in quick_tasks()],
+            QUICK,
+            3,
+            "the problems differ: triangle-tire-1 is not what it was",
+        ),
     ]
-    for other, message in others:
-        with pytest.raises(ModelFileError, match=f"c: the checkpoint is of another training: {message}"):
-            load_checkpoint(tmp_path / "c", other)
-    likelier = [dataclasses.replace(task, factor_probability=task.factor_probability * 0.9) for task in quick_tasks()]
-    with pytest.raises(ModelFileError, match="the problems differ"):
-        load_checkpoint(tmp_path / "c", Trainer(likelier, QUICK, seed=3))
-    load_checkpoint(tmp_path / "c", Trainer(quick_tasks(), QUICK.changed(time_limit=5.0, max_epochs=99), seed=3))
+    for tasks, preset, seed, message in others:
+        with pytest.raises(ModelFileError, match=f"c: the checkpoint is of another training: {message}") as caught:
+            checkpoint.resume(tasks, preset, seed=seed)
+        assert str(caught.value).endswith("The same command with --force instead of --resume begins anew")
+    checkpoint.resume(quick_tasks(), QUICK.changed(time_limit=500.0, max_epochs=99, patience=7), seed=3)
 
 
 @settings(deadline=None, max_examples=30, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 10**6), st.integers(0, 255), st.booleans())
 def test_damaged_checkpoints(tmp_path_factory: pytest.TempPathFactory, place: int, byte: int, cut: bool) -> None:
-    """They are refused, or the damage is in a number of the weights."""
+    """They are refused with a message that says what to do; what says the same in other bytes is not damaged."""
     path = tmp_path_factory.mktemp("c") / "c"
-    trainer = Trainer([line(3)], QUICK, seed=3)
-    trainer.run_epoch()
-    save_checkpoint(path, trainer)
-    data = bytearray(path.read_bytes())
+    data = bytearray(saved_checkpoint())
+    path.write_bytes(data)
+    whole = read_checkpoint(path)
     place %= len(data)
     if cut:
         del data[place:]
     else:
         data[place] = byte
     path.write_bytes(data)
-    with contextlib.suppress(ModelFileError):
-        load_checkpoint(path, Trainer([line(3)], QUICK, seed=3))
+    try:
+        read = read_checkpoint(path)
+    except ModelFileError as error:
+        assert re.fullmatch(  # noqa: PT017
+            f"{re.escape(str(path))}: (not a checkpoint, or cut off or damaged|damaged: its checksum is wrong|"
+            r"the checkpoint has version .*; version 2 is needed)\. "
+            "The same command with --force instead of --resume begins anew",
+            str(error),
+        )
+    else:
+        assert not cut
+        assert read.header == whole.header
+        assert read.tensors.keys() == whole.tensors.keys()
+        assert all(np.array_equal(array, whole.tensors[name]) for name, array in read.tensors.items())
+
+
+@cache
+def saved_checkpoint() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        trainer = Trainer([line(3)], QUICK, seed=3)
+        trainer.run_epoch()
+        save_checkpoint(Path(folder) / "c", trainer)
+        return (Path(folder) / "c").read_bytes()
+
+
+def test_every_byte_of_a_checkpoint_counts(tmp_path: Path) -> None:
+    """One bit in the arrays is enough."""
+    data = bytearray(saved_checkpoint())
+    first = 8 + int.from_bytes(data[:8], "little")
+    for place in (first, (first + len(data)) // 2, len(data) - 1):
+        damaged = data.copy()
+        damaged[place] ^= 1
+        (tmp_path / "c").write_bytes(damaged)
+        with pytest.raises(ModelFileError, match=r"c: damaged: its checksum is wrong\. The same command with --force"):
+            read_checkpoint(tmp_path / "c")
 
 
 def test_the_model_file_tells_how_it_was_made(tmp_path: Path) -> None:

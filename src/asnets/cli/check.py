@@ -11,11 +11,12 @@ from asnets.ppddl import check_files
 
 
 def check(
-    files: Annotated[list[str], typer.Argument(metavar="FILES...", help="PPDDL files, domains and problems.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="PPDDL files, domains and problems.")],
 ) -> None:
-    """Check PPDDL files: silent if they are right, else every mistake with its place.
+    """Check PPDDL files: every mistake with its place.
 
-    A problem is checked against its domain if one of the files holds it; without it, only for itself.
+    Silent if the files are right. A problem is checked against its domain if one of the files holds it; without it,
+    only for itself.
     """
     diagnostics = check_files(files)
     if diagnostics:

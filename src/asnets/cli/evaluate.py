@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
-import json as json_format
-from typing import TYPE_CHECKING, Annotated
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
+from asnets.cli.policies import load_trained
 from asnets.cli.running import (
-    CostsOption,
+    DetectDeadEndsOption,
     JsonOption,
     MaxActionsOption,
     MemoryLimitOption,
     ModelArgument,
-    OutputConsole,
+    ModelCostsOption,
     ProblemsArgument,
     SeedOption,
     ThreadsOption,
+    bounded,
     load,
     parse_size,
+    print_json,
     progress_bar,
+    require,
 )
+from asnets.cli.tables import show_table
+from asnets.deadline import Deadline
+from asnets.errors import LimitError
+from asnets.evaluation.rollouts import ENDINGS, Ending
+from asnets.evaluation.statistics import wilson_interval_95
 from asnets.grounding import DEFAULT_LIMITS
-from asnets.models import find_model
 
 if TYPE_CHECKING:
     from asnets.evaluation.evaluate import Evaluation
+
+_FAILURES: tuple[Ending, ...] = tuple(ending for ending in ENDINGS if ending not in ("goal", "stopped"))
+_MESSAGES = {
+    "finished": "",
+    "time": "the time limit of {time:g} s was reached",
+    "memory": "the memory limit of {memory} was reached",
+}
+_CUT_OFFS = {"time": "time limit", "memory": "memory limit", "size": "too large"}
 
 
 def evaluate(
@@ -38,65 +55,129 @@ def evaluate(
     seed: SeedOption = 0,
     threads: ThreadsOption = 1,
     time_limit: Annotated[
-        float, typer.Option("--time-limit", metavar="SECONDS", help="For each problem; runs left over count as failed.")
+        float,
+        typer.Option(
+            "--time-limit",
+            metavar="SECONDS",
+            help="For each problem, from reading it on; runs left over count as failed, and the exit code is 4.",
+        ),
     ] = 9000.0,
     memory_limit: MemoryLimitOption = "10GB",
-    costs: CostsOption = "unit",
+    detect_dead_ends: DetectDeadEndsOption = True,
+    costs: ModelCostsOption = None,
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
     json: JsonOption = False,
 ) -> None:
     """Run a trained policy on problems and count goals.
 
     The policy is greedy: the likeliest action, one of equals at random. The mean cost, with its 95% confidence
-    interval, is over the runs that reached the goal; coverage has a Wilson interval.
+    interval, is over the runs that reached the goal; coverage has a Wilson interval. Runs that failed are counted by
+    how they ended.
     """
-    limit = parse_size(memory_limit)
-    path = find_model(model)
-    from asnets.api import Policy
-
-    policy = Policy.load(path)
-    results: list[tuple[Evaluation, float]] = []
+    memory = parse_size(memory_limit)
+    require(memory > 0, f"the memory limit must be positive, not {memory_limit}")
+    require(0 < time_limit < math.inf, f"the time limit must be positive and finite, not {time_limit}")
+    policy = load_trained(model)
+    rows: list[_Row] = []
     for problem in problems:
-        loaded = load(domain, problem, costs, max_actions)
-        ground_seconds = sum(loaded.seconds.values())
-        with progress_bar(loaded.task.problem, runs) as update:
-            result = policy.evaluate(
-                loaded.task,
-                runs=runs,
-                max_steps=max_steps,
-                seed=seed,
-                time_limit=time_limit,
-                memory_limit=limit,
-                threads=threads,
-                progress=lambda done, update=update: update(done, "runs"),  # type: ignore[misc]
-            )
-        results.append((result, ground_seconds))
+        deadline = Deadline(time_limit)
+        try:
+            with bounded(deadline, f"evaluating {model} on {problem}"):
+                loaded = load(domain, problem, costs or policy.costs, max_actions)
+                ground_seconds = sum(loaded.seconds.values())
+                with progress_bar(loaded.task.problem, runs) as update:
+                    result = policy.evaluate(
+                        loaded.task,
+                        runs=runs,
+                        max_steps=max_steps,
+                        seed=seed,
+                        time_limit=deadline.limit or time_limit,
+                        memory_limit=memory,
+                        threads=threads,
+                        detect_dead_ends=detect_dead_ends,
+                        progress=lambda done, update=update: update(done, "runs"),  # type: ignore[misc]
+                    )
+            message = _MESSAGES[result.status].format(time=time_limit, memory=memory_limit)
+            rows.append(_Row(loaded.task.problem, runs, result.status, message, result, ground_seconds))
+        except LimitError as error:
+            rows.append(_Row(problem, runs, "time" if deadline.has_passed() else "size", str(error)))
     if json:
-        values = [
-            result.to_dict() | {"seconds": {"ground": ground_seconds} | result.seconds}
-            for result, ground_seconds in results
-        ]
-        print(json_format.dumps(values, indent=2, allow_nan=False))
+        print_json([row.to_dict() for row in rows])
     else:
-        _show(results)
+        _show(rows)
+    cut_off = [f"  {row.problem}: {row.message}" for row in rows if row.status != "finished"]
+    if cut_off:
+        problems_cut_off = f"{len(cut_off)} of {len(rows)} problems were cut off"
+        raise LimitError("\n".join([problems_cut_off, *cut_off]))
 
 
-def _show(results: list[tuple[Evaluation, float]]) -> None:
+@dataclass(frozen=True)
+class _Row:
+    """What came of a problem.
+
+    Attributes:
+        problem: Its name, or that of its file where a limit ended everything.
+        status: "finished", or the kind of the limit that was reached, which the message tells.
+        result: None where a limit ended everything.
+    """
+
+    problem: str
+    runs: int
+    status: str
+    message: str
+    result: Evaluation | None = None
+    ground_seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        if self.result is not None:
+            seconds = {"ground": self.ground_seconds} | self.result.seconds
+            return self.result.to_dict() | {"seconds": seconds}
+        return {
+            "problem": self.problem,
+            "runs": self.runs,
+            "goals": 0,
+            "not_run": self.runs,
+            "coverage": 0.0,
+            "coverage_ci95": list(wilson_interval_95(0, self.runs)),
+            "mean_cost": None,
+            "ci95": None,
+            "status": self.status,
+            "message": self.message,
+        }
+
+
+def _show(rows: list[_Row]) -> None:
+    results = [row.result for row in rows if row.result is not None]
+    failures = [ending for ending in _FAILURES if any(result.finished.count(ending) for result in results)]
+    some_not_run = any(row.to_dict()["not_run"] for row in rows)
+    headings = ["problem", "goals", *(ending.replace("_", " ") + "s" for ending in failures)]
+    headings += ["not run"] * some_not_run + ["coverage", "mean cost", "features", "network", "total"]
     table = Table(box=None, pad_edge=False)
-    for heading in ("problem", "goals", "coverage", "mean cost", "features", "network", "total"):
-        table.add_column(heading, justify="left" if heading == "problem" else "right", no_wrap=heading != "problem")
-    for result, ground_seconds in results:
-        values = result.to_dict()
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading == "problem" else "right")
+    for row in rows:
+        values = row.to_dict()
         low, high = values["coverage_ci95"]
         mean, half = values["mean_cost"], values["ci95"]
-        stopped = "" if result.status == "finished" else f" ({result.status} limit)"
-        seconds = (result.seconds["features"], result.seconds["network"], ground_seconds + result.seconds["total"])
-        table.add_row(
-            result.task.problem,
-            f"{result.goals}/{result.runs}{stopped}",
-            f"{100 * low:.0f}–{100 * high:.0f}%",
-            "–" if mean is None else f"{mean:.2f}" + ("" if half is None else f" ± {half:.2f}"),
-            *(f"{value:.2f} s" for value in seconds),
-        )
-    OutputConsole().print(table, highlight=False, markup=False)
-    print("coverage and mean cost: 95% confidence; total: with reading, grounding and simulation")
+        stopped = "" if row.status == "finished" else f" ({_CUT_OFFS[row.status]})"
+        cells = [row.problem, f"{values['goals']}/{row.runs}{stopped}"]
+        cells += [str(row.result.finished.count(ending)) if row.result else "0" for ending in failures]
+        cells += [str(values["not_run"])] * some_not_run + [f"{100 * low:.0f}–{100 * high:.0f}%"]
+        cells.append("–" if mean is None else f"{mean:.2f}" + ("" if half is None else f" ± {half:.2f}"))
+        seconds = values.get("seconds")
+        if seconds is None:
+            cells += ["–", "–", "–"]
+        else:
+            times = (seconds["features"], seconds["network"], seconds["ground"] + seconds["total"])
+            cells += [f"{value:.2f} s" for value in times]
+        table.add_row(*cells)
+    show_table(table)
+    for result in results:
+        for failure in result.failures:
+            print(f"{result.task.problem}: {failure.example}")
+    if any(result.failures for result in results):
+        print(f"`asnets run` with --seed {results[0].finished.seed} --episode N shows run N step by step")
+    modes = " and ".join(dict.fromkeys(result.task.cost_mode for result in results))
+    costs = f"costs: {modes}; " if modes else ""
+    print(f"{costs}coverage and mean cost: 95% confidence; total: with reading, grounding and simulation")

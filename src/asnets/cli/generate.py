@@ -11,9 +11,10 @@ from asnets.cli.running import SeedOption, require
 from asnets.domains import FAMILIES, domain_text
 from asnets.domains import generate as generate_problem
 from asnets.errors import FileError
-from asnets.files import write_atomically
+from asnets.files import read_bytes, write_atomically
 from asnets.ppddl import write_problem
 
+_MAX_PROBLEMS = 10_000
 _FAMILY_HELP = "One of: " + "; ".join(f"{family.name} ({family.size_meaning})" for family in FAMILIES.values())
 
 
@@ -32,9 +33,11 @@ def generate(
 
     Without -o, domain and problem are printed as one text, which the other commands take as one file.
     """
-    problems = [
-        generate_problem(family, each, seed=seed, index=index) for each in dict.fromkeys(size) for index in range(count)
-    ]
+    sizes = list(dict.fromkeys(size))
+    require(
+        len(sizes) * count <= _MAX_PROBLEMS, f"{len(sizes) * count:,} problems; at most {_MAX_PROBLEMS:,} at a time"
+    )
+    problems = [generate_problem(family, each, seed=seed, index=index) for each in sizes for index in range(count)]
     require(
         count == 1 or FAMILIES[family].randomised,
         f"all problems of {family} of one size are the same; --count must be 1",
@@ -46,7 +49,7 @@ def generate(
     files = {output / "domain.pddl": domain_text(family)}
     files |= {output / f"{problem.name}.pddl": write_problem(problem) for problem in problems}
     for path, text in files.items():
-        if not force and path.exists() and path.read_text(encoding="utf-8", errors="replace") != text:
+        if not force and path.exists() and read_bytes(path) != text.encode():
             raise FileError(f"{path}: the file exists and differs; use --force to overwrite it")
     for path, text in files.items():
         write_atomically(path, text)

@@ -12,11 +12,11 @@ from asnets.cli.running import (
     DomainArgument,
     JsonOption,
     MaxActionsOption,
-    OutputConsole,
     ProblemArgument,
     load,
     print_json,
 )
+from asnets.cli.tables import show_table
 from asnets.grounding import DEFAULT_LIMITS
 from asnets.planning import HEURISTICS, initial_landmarks, initial_value
 
@@ -30,7 +30,10 @@ def heuristics(
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
     json: JsonOption = False,
 ) -> None:
-    """Show each heuristic's value at the initial state, its time, and the landmarks of LM-cut."""
+    """Show values of heuristics at the initial state.
+
+    Of each heuristic also the time it takes; of LM-cut its landmarks.
+    """
     task = load(domain, problem, costs, max_actions).task
     rows: list[tuple[str, float, float]] = []
     for name in HEURISTICS:
@@ -60,14 +63,14 @@ def heuristics(
             }
         )
         return
-    console = OutputConsole()
     table = Table("heuristic", "value", "time", "admissible", "what it is")
     for name, value, seconds in rows:
         info = HEURISTICS[name]
         shown = "dead end" if math.isinf(value) else f"{value:g}"
         table.add_row(name, shown, f"{seconds * 1000:.2f} ms", "yes" if info.admissible else "no", info.description)
-    console.print(table, highlight=False, markup=False)
-    print(f"{len(cuts)} landmarks: of each, one action must be applied on any way to the goal")
+    show_table(table)
+    word = "landmark" if len(cuts) == 1 else "landmarks"
+    print(f"{len(cuts)} {word}: of each, one action must be applied on any way to the goal")
     for cut, cost in zip(cuts, landmarks.costs, strict=True):
         more = f" … and {len(cut) - _MAX_SHOWN} more" if len(cut) > _MAX_SHOWN else ""
         print(f"  cost {cost:g}: {' '.join(cut[:_MAX_SHOWN])}{more}")

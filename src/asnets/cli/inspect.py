@@ -3,35 +3,44 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.markup import escape
 from rich.table import Table
 
+from asnets.cli.network_options import (
+    FeaturesOption,
+    HiddenOption,
+    LayersOption,
+    NoLandmarksOption,
+    PoolingOption,
+    PresetOption,
+    SkipOption,
+    chosen_features,
+    chosen_preset,
+)
+from asnets.cli.policies import load_trained
 from asnets.cli.running import (
     CostsOption,
     DomainArgument,
     JsonOption,
     LoadedTask,
     MaxActionsOption,
-    OutputConsole,
     ProblemArgument,
     load,
     print_json,
     require,
 )
-from asnets.files import write_atomically
+from asnets.cli.tables import facts_table, show_table
+from asnets.files import refuse_overwriting, write_atomically
 from asnets.grounding import DEFAULT_LIMITS
 from asnets.network import DomainSignature, NetworkConfig
-from asnets.network.config import POOLINGS
 from asnets.network.picture import network_picture
 from asnets.network.weights import num_parameters
 from asnets.ppddl.writer import show_condition
 
 _MAX_GOAL_WIDTH = 200
-_DEFAULT = NetworkConfig()
 
 
 def inspect(
@@ -41,37 +50,53 @@ def inspect(
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
     network: Annotated[
         bool,
-        typer.Option("--network", help="Also draw the network of the problem into the file -o; text or JSON stay."),
+        typer.Option(
+            "--network",
+            help="Also draw into the file -o the network that `asnets train` would make for the problem with the same "
+            "options, or that of --model; text or JSON stay.",
+        ),
     ] = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE.svg", help="The picture of --network.")
     ] = None,
-    layers: Annotated[
-        int | None, typer.Option("--layers", help=f"Proposition layers of --network ({_DEFAULT.layers} if left out).")
-    ] = None,
-    hidden: Annotated[
-        int | None, typer.Option("--hidden", help=f"Hidden size of --network ({_DEFAULT.hidden} if left out).")
-    ] = None,
-    pooling: Annotated[
+    model: Annotated[
         str | None,
-        typer.Option(
-            "--pooling",
-            metavar="|".join(POOLINGS),
-            help=f"What propositions of --network pool over ({_DEFAULT.pooling} if left out).",
-        ),
+        typer.Option("--model", metavar="MODEL", help="Draw the network of this model file, or shipped model."),
     ] = None,
-    no_landmarks: Annotated[
-        bool, typer.Option("--no-landmarks", help="--network does not read LM-cut landmarks.")
-    ] = False,
-    skip: Annotated[bool, typer.Option("--skip", help="--network has skip connections.")] = False,
+    preset: PresetOption = "default",
+    no_landmarks: NoLandmarksOption = False,
+    features: FeaturesOption = None,
+    layers: LayersOption = None,
+    hidden: HiddenOption = None,
+    pooling: PoolingOption = None,
+    skip: SkipOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show what a task consists of once it is ground: objects, propositions, actions, slots, costs, times.
+    """Show what a task consists of once it is ground.
 
-    With --network -o FILE.svg, also draw its Action Schema Network: layers, modules, which modules share weights.
+    Objects, propositions, actions, slots, costs and times. With --network -o FILE.svg, also draw its Action Schema
+    Network: layers, modules, which modules share weights.
     """
-    config = _network_config(network, output, layers, hidden, pooling, no_landmarks, skip)
+    chosen = chosen_preset(preset)
+    given: dict[str, Any] = {
+        "layers": layers,
+        "hidden": hidden,
+        "pooling": pooling,
+        "skip": skip,
+        "features": chosen_features(no_landmarks, features),
+    }
+    shape = [*(["--preset"] if preset != "default" else []), *_names(given)]
+    _check_use(network, output, model, shape)
+    config = chosen.changed(**given).network if network else None
+    if output is not None:
+        refuse_overwriting(output, (domain, problem, model))
     loaded = load(domain, problem, costs, max_actions)
+    if model is not None:
+        from asnets.network.model_file import check_fits
+
+        trained = load_trained(model).network
+        check_fits(trained, loaded.task)
+        config = trained.config
     if config is not None and output is not None:
         write_atomically(output, network_picture(loaded.task, config))
     if json:
@@ -80,28 +105,22 @@ def inspect(
         _show(loaded, config, output)
 
 
-def _network_config(
-    network: bool,
-    output: Path | None,
-    layers: int | None,
-    hidden: int | None,
-    pooling: str | None,
-    no_landmarks: bool,
-    skip: bool,
-) -> NetworkConfig | None:
-    """The network to draw, if any."""
-    features = () if no_landmarks else None
-    given = {"layers": layers, "hidden": hidden, "pooling": pooling, "skip": skip or None, "features": features}
-    values = {name: value for name, value in given.items() if value is not None}
+def _names(given: dict[str, Any]) -> list[str]:
+    """The options that were given, as they are called."""
+    names = [name for name, value in given.items() if value is not None]
+    features = "--feature" if given["features"] else "--no-landmarks"
+    return [features if name == "features" else f"--{name}" for name in names]
+
+
+def _check_use(network: bool, output: Path | None, model: str | None, shape: list[str]) -> None:
     if not network:
         require(output is None, "-o names the picture of --network, which is not given")
-        names = ", ".join("--no-landmarks" if name == "features" else f"--{name}" for name in values)
-        require(not values, f"{names}: only with --network")
-        return None
+        names = [*shape, *(["--model"] if model is not None else [])]
+        require(not names, f"{', '.join(names)}: only with --network")
+        return
     require(output is not None, "--network needs -o FILE.svg, the file of the picture")
-    # Also keeps a problem file that is given to -o by mistake from being overwritten.
-    require(output is None or output.suffix.lower() == ".svg", f"the picture is SVG; -o {output} must end in .svg")
-    return NetworkConfig.from_dict(values)
+    require(output is None or output.name.lower().endswith(".svg"), f"the picture is SVG; -o {output} must end in .svg")
+    require(model is None or not shape, f"{', '.join(shape)}: not with --model, whose network has its shape")
 
 
 def _as_json(loaded: LoadedTask, config: NetworkConfig | None, picture: Path | None) -> dict[str, object]:
@@ -135,9 +154,8 @@ def _cost_range(loaded: LoadedTask) -> dict[str, float]:
 
 def _show(loaded: LoadedTask, config: NetworkConfig | None, picture: Path | None) -> None:
     task = loaded.task
-    console = OutputConsole()
-    console.print(f"[bold]{task.problem}[/bold] of the domain [bold]{task.domain}[/bold]", highlight=False)
-    facts = Table(show_header=False, box=None, pad_edge=False)
+    print(f"{task.problem} of the domain {task.domain}")
+    facts = facts_table()
     facts.add_row("objects", f"{len(task.objects):,}")
     facts.add_row("predicates", f"{len(task.predicates):,}")
     constants = task.num_atoms - task.num_propositions
@@ -147,7 +165,7 @@ def _show(loaded: LoadedTask, config: NetworkConfig | None, picture: Path | None
     goal = show_condition(loaded.problem.goal)
     facts.add_row("goal", goal if len(goal) <= _MAX_GOAL_WIDTH else goal[: _MAX_GOAL_WIDTH - 1] + "…")
     if not task.goal_is_reachable:
-        facts.add_row("", "[red]cannot be reached, even if nothing were ever deleted[/red]")
+        facts.add_row("", "cannot be reached, even if nothing were ever deleted")
     span = _cost_range(loaded)
     if span:
         facts.add_row("costs", f"{task.cost_mode}, from {span['min']:g} to {span['max']:g}")
@@ -155,10 +173,10 @@ def _show(loaded: LoadedTask, config: NetworkConfig | None, picture: Path | None
     facts.add_row("time", times)
     if config is not None:
         facts.add_row("network", f"{num_parameters(DomainSignature.of(task), config):,} parameters")
-        facts.add_row("picture", escape(str(picture)))
-    console.print(facts, highlight=False)
+        facts.add_row("picture", str(picture))
+    show_table(facts)
     schemas = Table("schema", "parameters", "actions", "slots (lifted atoms that its network module reads)")
     for schema in task.schemas:
         slots = "\n".join(str(slot) for slot in schema.slots)
         schemas.add_row(schema.name, " ".join(schema.parameters), f"{schema.num_actions:,}", slots)
-    console.print(schemas, highlight=False, markup=False)
+    show_table(schemas)

@@ -1,69 +1,47 @@
-"""The `asnets` command."""
+"""Entry point of the `asnets` command."""
 
 from __future__ import annotations
 
-from importlib.metadata import version
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Any
 
-import typer
+from asnets.cli.process import complain, finish, interruption, output_failure, prepare
 
-from asnets.cli.check import check
-from asnets.cli.evaluate import evaluate
-from asnets.cli.generate import generate
-from asnets.cli.heuristics import heuristics
-from asnets.cli.inspect import inspect
-from asnets.cli.models import models
-from asnets.cli.report import report
-from asnets.cli.reproduce import reproduce
-from asnets.cli.run import run
-from asnets.cli.running import give_up_output, reporting
-from asnets.cli.simulate import simulate
-from asnets.cli.solve import solve
-from asnets.cli.train import train
+if TYPE_CHECKING:
+    from asnets.cli.app import app
 
-app = typer.Typer(
-    name="asnets",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 success, 2 wrong use, 3 bad input, 4 a limit was reached, 70 a bug of ours, 130 interrupted.",
-)
-for command in (
-    check,
-    inspect,
-    generate,
-    simulate,
-    heuristics,
-    solve,
-    train,
-    evaluate,
-    run,
-    models,
-    reproduce,
-    report,
-):
-    app.command()(reporting(command))
+__all__ = ["app", "main"]
 
 
-@reporting
-def _print_version(value: bool) -> None:
-    if value:
-        print(f"asnets {version('asnets')}", flush=True)
-        raise typer.Exit
+def __getattr__(name: str) -> Any:
+    # Imported when it is used: that takes a while, and signals and streams have to be looked after first.
+    if name == "app":
+        from asnets.cli.app import app
 
-
-@app.callback()
-def options(
-    show_version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
-    ] = False,
-) -> None:
-    """Action Schema Networks: generalised policies for probabilistic planning in PPDDL."""
+        return app
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def main() -> None:
     """Entry point of the console script."""
+    prepare()
+    try:
+        code = _run()
+    # What commands leave to us: signals while they start, and help that cannot be written.
+    except KeyboardInterrupt as error:
+        message, code = interruption(error)
+        complain(message)
+    except OSError as error:
+        message, code = output_failure(error)
+        complain(message)
+    sys.exit(finish(code))
+
+
+def _run() -> int:
+    from asnets.cli.app import app
+
     try:
         app()
-    finally:
-        give_up_output()
+    except SystemExit as error:
+        return error.code if isinstance(error.code, int) else 0
+    return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_format
 from typing import Annotated
 
 import typer
@@ -12,12 +11,13 @@ from asnets.models import card_markdown, load_card, model_names, results_line
 
 
 def models(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Show the card of this model.")] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Show the card of this model.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the card, or a list of all cards, as JSON.")] = False,
 ) -> None:
-    """List the trained models that come with the package, or show the card of one, as Markdown.
+    """List the shipped models, or show the card of one.
 
-    `asnets evaluate` and `asnets run` take their names in place of a model file; a file of that name goes first.
+    They come with the package, trained; cards are in Markdown. `asnets evaluate` and `asnets run` take their names in
+    place of a model file; a file of that name goes first.
     """
     if name is not None:
         card = load_card(name)
@@ -28,7 +28,7 @@ def models(
         return
     cards = [load_card(each) for each in model_names()]
     if json:
-        print(json_format.dumps(cards, indent=2, allow_nan=False))
+        print_json(cards)
         return
     for card in cards:
         problems = [problem.removesuffix(".pddl") for problem in card["training"]["problems"]]

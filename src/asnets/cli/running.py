@@ -1,26 +1,36 @@
-"""What all commands share: exit codes, error messages, loading a task, progress."""
+"""What all commands share: options, error messages, loading a task, limits, progress."""
 
 from __future__ import annotations
 
 import functools
 import json
+import logging
 import os
 import re
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from enum import IntEnum
+from types import FrameType
 from typing import Annotated, Any, ParamSpec, TypeVar
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
+from asnets.cli.logs import PROGRESS
+from asnets.cli.process import ExitCode, complain, interruption, output_failure
+from asnets.deadline import Deadline
 from asnets.errors import AsnetsError, ConfigError, InputError, LimitError
 from asnets.grounding import GroundTask, Limits, ground
 from asnets.ppddl import Domain, Problem, load_task
+
+LOG_INTERVAL = 10.0
+_LOGGER = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -31,11 +41,19 @@ DomainArgument = Annotated[
 ProblemArgument = Annotated[
     str | None,
     typer.Argument(
-        metavar="[PROBLEM]", help="Problem file, or FILE:NAME if it holds several. Left out if DOMAIN holds both."
+        metavar="PROBLEM", help="Problem file, or FILE:NAME if it holds several. Left out if DOMAIN holds both."
     ),
 ]
 CostsOption = Annotated[
     str, typer.Option("--costs", metavar="unit|metric", help="Cost of an action: 1, or from the problem's :metric.")
+]
+ModelCostsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--costs",
+        metavar="unit|metric",
+        help="Cost of an action: 1, or from the problem's :metric; as in training if left out.",
+    ),
 ]
 MaxActionsOption = Annotated[
     int, typer.Option("--max-actions", min=1, help="Stop with an error at this many ground actions.")
@@ -52,20 +70,20 @@ ModelArgument = Annotated[
     typer.Argument(metavar="MODEL", help="Model file, as written by `asnets train`, or a name from `asnets models`."),
 ]
 ProblemsArgument = Annotated[
-    list[str], typer.Argument(metavar="PROBLEM...", help="Problem files, or FILE:NAME where one holds several.")
+    list[str], typer.Argument(metavar="PROBLEM", help="Problem files, or FILE:NAME where one holds several.")
+]
+TimeLimitOption = Annotated[
+    float | None,
+    typer.Option("--time-limit", metavar="SECONDS", help="Of the whole command, from reading files on; exit code 4."),
+]
+DetectDeadEndsOption = Annotated[
+    bool,
+    typer.Option(
+        "--dead-end-detection/--no-dead-end-detection",
+        help="Whether runs end as dead ends where the goal cannot be reached even in the relaxation.",
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-
-
-class ExitCode(IntEnum):
-    """Exit codes of all commands."""
-
-    OK = 0
-    USAGE = 2
-    INPUT = 3
-    LIMIT = 4
-    INTERNAL = 70
-    INTERRUPTED = 130
 
 
 def reporting(command: Callable[P, R]) -> Callable[P, R]:
@@ -78,47 +96,32 @@ def reporting(command: Callable[P, R]) -> Callable[P, R]:
             sys.stdout.flush()
             return result
         except AsnetsError as error:
-            print(_message(error), file=sys.stderr)
-            raise typer.Exit(_exit_code(error)) from None
-        except KeyboardInterrupt:
-            print("interrupted", file=sys.stderr)
-            raise typer.Exit(ExitCode.INTERRUPTED) from None
+            message, code = _message(error), _exit_code(error)
+        except KeyboardInterrupt as error:
+            message, code = interruption(error)
         except MemoryError:
-            print("error: out of memory", file=sys.stderr)
-            raise typer.Exit(ExitCode.LIMIT) from None
-        except BrokenPipeError:
-            # The reader of our output has gone; it has seen what it wanted.
-            raise typer.Exit(ExitCode.OK) from None
+            message, code = "error: out of memory", ExitCode.LIMIT
         except OSError as error:
             # Files are looked after where they are read and written, so that this is mostly the output.
-            place = f"{error.filename}: " if error.filename else ""
-            print(f"error: {place}{error.strerror or error}", file=sys.stderr)
-            raise typer.Exit(ExitCode.INPUT) from None
+            message, code = output_failure(error)
+            if error.filename:
+                message = f"error: {error.filename}: {error.strerror or error}"
         except (typer.Exit, typer.Abort, typer.BadParameter):
             raise
         except Exception as error:
             if os.environ.get("ASNETS_TRACEBACK"):
                 raise
-            print(f"internal error: {type(error).__name__}: {error}", file=sys.stderr)
-            print("This is a bug. Set ASNETS_TRACEBACK=1 to see where it happened, and report it.", file=sys.stderr)
-            raise typer.Exit(ExitCode.INTERNAL) from None
+            message = (
+                f"internal error: {type(error).__name__}: {error}\n"
+                "This is a bug. Set ASNETS_TRACEBACK=1 to see where it happened, and report it."
+            )
+            code = ExitCode.INTERNAL
+        with suppress(OSError):
+            sys.stdout.flush()  # What there is comes before what went wrong.
+        complain(message)
+        raise typer.Exit(code)
 
     return wrapper
-
-
-def give_up_output() -> None:
-    """Lets go of output that cannot be written, which Python would complain about when it ends."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-class OutputConsole(Console):
-    """Standard output; where its reader has gone, the error is ours to handle."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
 
 
 def _exit_code(error: AsnetsError) -> ExitCode:
@@ -154,41 +157,126 @@ def load(domain: str, problem: str | None, costs: str, max_actions: int) -> Load
     _ = task.native
     ready = time.perf_counter()
     seconds = {"parse": parsed - start, "ground": grounded - parsed, "native": ready - grounded}
+    _LOGGER.debug(
+        "%s: %d propositions, %d actions, %.2f s", task.problem, task.num_propositions, task.num_actions, ready - start
+    )
     return LoadedTask(*lifted, task, seconds)
+
+
+class _OutOfTime(KeyboardInterrupt):
+    """Raised where the main thread is once a hard limit has passed; whatever stops for Ctrl-C stops for it."""
+
+
+_GRACE = 1.0  # Seconds beyond a deadline for the work to end by itself, with what it has.
+_LONGEST_TIMER = 1e8
+
+
+@contextmanager
+def bounded(deadline: Deadline, doing: str) -> Iterator[None]:
+    """Ends the work within a second after the deadline wherever it is, also where it does not look at the deadline.
+
+    It takes the real-time timer of the process and can do so in the main thread alone; elsewhere it does nothing.
+    Where one stands within another, the earlier one holds.
+
+    Args:
+        deadline: When the work has to end.
+        doing: What the work is, for the message: "the time limit of 5 s was reached while DOING".
+
+    Raises:
+        LimitError: If the work had to be ended.
+    """
+    seconds = min(deadline.left + _GRACE, _LONGEST_TIMER)
+    begin = time.perf_counter()
+    is_main = threading.current_thread() is threading.main_thread()
+    outer, repeat = signal.getitimer(signal.ITIMER_REAL) if is_main else (0.0, 0.0)
+    if not is_main or deadline.limit is None or 0 < outer <= seconds:
+        yield
+        return
+    over = False
+    out_of_time = _OutOfTime()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if not over:
+            raise out_of_time
+
+    handler = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds, _GRACE)  # Repeated, since what is raised in a finaliser is lost.
+    try:
+        try:
+            yield
+        finally:
+            over = True
+    except _OutOfTime as error:
+        if error is not out_of_time:
+            raise
+        raise LimitError(f"the time limit of {deadline.seconds:g} s was reached while {doing}") from None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, handler)
+        if outer:
+            signal.setitimer(signal.ITIMER_REAL, max(1e-3, outer - (time.perf_counter() - begin)), repeat)
 
 
 @contextmanager
 def progress_bar(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
-    """A bar on the terminal; nothing where standard error is not a terminal."""
+    """A bar on the terminal; where standard error is not a terminal, a line now and then."""
     console = Console(stderr=True)
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[figures]}"),
+        TextColumn("{task.fields[figures]}", markup=False),
         TimeRemainingColumn(),
     )
+    log = _now_and_then()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(what, total=total, figures="")
-        yield lambda done, figures: bar.update(task, completed=done, figures=figures)
+
+        def update(done: int, figures: str) -> None:
+            bar.update(task, completed=done, figures=figures)
+            log(f"{what}: {done:,} of {total:,}, {figures}")
+
+        yield update
 
 
 @contextmanager
 def live_figures(first: str) -> Iterator[Callable[[str], None]]:
-    """One line on the terminal that is written over; nothing where standard error is not a terminal."""
+    """One line on the terminal that is written over; where standard error is not a terminal, a line now and then."""
     console = Console(stderr=True)
+    log = _now_and_then()
     if not console.is_terminal:
-        yield lambda figures: None
+        yield log
         return
-    with console.status(first, spinner="line") as status:
-        yield status.update
+    with console.status(Text(first), spinner="line") as status:
+
+        def update(figures: str) -> None:
+            status.update(Text(figures))
+            log(figures)
+
+        yield update
 
 
-def print_json(value: dict[str, Any]) -> None:
+def _now_and_then() -> Callable[[str], None]:
+    """Logs progress, at most every `LOG_INTERVAL` seconds."""
+    last = time.perf_counter()
+
+    def log(figures: str) -> None:
+        nonlocal last
+        now = time.perf_counter()
+        if now - last >= LOG_INTERVAL:
+            last = now
+            PROGRESS.info(figures)
+
+    return log
+
+
+def print_json(value: Any) -> None:
+    """Prints a value as JSON, in ASCII."""
     print(json.dumps(value, indent=2, allow_nan=False))
 
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
+_MAX_SIZE = 2**62  # The compiled core takes no larger ones.
 
 
 def parse_size(text: str) -> int:
@@ -196,7 +284,7 @@ def parse_size(text: str) -> int:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?i?)b?", text.strip().lower())
     require(match is not None and match[2] in _UNITS, f"cannot read {text!r} as a size; expected e.g. 500MB or 10GiB")
     assert match is not None
-    return int(float(match[1]) * _UNITS[match[2]])
+    return int(min(float(match[1]) * _UNITS[match[2]], _MAX_SIZE))
 
 
 def require(condition: bool, message: str) -> None:

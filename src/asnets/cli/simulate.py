@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
+from asnets.cli.policies import load_saved
 from asnets.cli.running import (
     CostsOption,
+    DetectDeadEndsOption,
     DomainArgument,
     JsonOption,
     MaxActionsOption,
-    OutputConsole,
     ProblemArgument,
     SeedOption,
+    TimeLimitOption,
+    bounded,
     load,
     print_json,
     progress_bar,
 )
+from asnets.cli.tables import facts_table, show_table
+from asnets.deadline import Deadline
+from asnets.errors import LimitError
 from asnets.evaluation import EpisodePolicy, RandomPolicy, Simulation, Trace, trace
 from asnets.evaluation import simulate as run_episodes
+from asnets.evaluation.rollouts import ENDINGS
 from asnets.grounding import DEFAULT_LIMITS, GroundTask
-from asnets.planning import load_policy
 
 
 def simulate(
@@ -44,33 +48,45 @@ def simulate(
         int | None,
         typer.Option("--threads", min=1, max=256, help="How many; all cores if left out. Results are the same."),
     ] = None,
+    time_limit: TimeLimitOption = None,
+    detect_dead_ends: DetectDeadEndsOption = True,
     costs: CostsOption = "unit",
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
     show_trace: Annotated[bool, typer.Option("--trace", help="Also show the first run step by step.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Run a policy from the initial state and count goals, dead ends and step limits.
+    """Run a policy and count goals, dead ends and step limits.
 
-    The mean cost is over the runs that reached the goal.
+    Runs begin in the initial state. The mean cost is over the runs that reached the goal. A loop is a run that spent
+    its last steps before the step limit in few states. Runs that the time limit stops are counted apart.
     """
-    task = load(domain, problem, costs, max_actions).task
-    chosen: EpisodePolicy = RandomPolicy(task) if policy == "random" else load_policy(Path(policy), task)
-    with progress_bar("simulating", episodes) as update:
-        result = run_episodes(
-            chosen,
-            episodes=episodes,
-            max_steps=max_steps,
-            seed=seed,
-            threads=threads,
-            progress=lambda done, steps: update(done, f"{steps:,} steps"),
-        )
-    first = trace(chosen, max_steps=max_steps, seed=seed) if show_trace else None
+    deadline = Deadline(time_limit)
+    with bounded(deadline, f"simulating {problem or domain}"):
+        task = load(domain, problem, costs, max_actions).task
+        chosen: EpisodePolicy = RandomPolicy(task) if policy == "random" else load_saved(policy, task)
+        with progress_bar("simulating", episodes) as update:
+            result = run_episodes(
+                chosen,
+                episodes=episodes,
+                max_steps=max_steps,
+                seed=seed,
+                threads=threads,
+                detect_dead_ends=detect_dead_ends,
+                deadline=deadline,
+                progress=lambda done, steps: update(done, f"{steps:,} steps"),
+            )
+        first = None
+        if show_trace:
+            first = trace(chosen, max_steps=max_steps, seed=seed, detect_dead_ends=detect_dead_ends, deadline=deadline)
     if json:
         print_json(_as_json(task, result, first))
-        return
-    if first is not None:
-        _show_trace(task, first, policy == "random")
-    _show(task, result)
+    else:
+        if first is not None:
+            _show_trace(task, first)
+        _show(task, result)
+    stopped = result.count("stopped")
+    if stopped:
+        raise LimitError(f"the time limit of {deadline.seconds:g} s was reached: {stopped:,} episodes did not end")
 
 
 def _as_json(task: GroundTask, result: Simulation, first: Trace | None) -> dict[str, object]:
@@ -82,6 +98,8 @@ def _as_json(task: GroundTask, result: Simulation, first: Trace | None) -> dict[
         "goals": result.count("goal"),
         "dead_ends": result.count("dead_end"),
         "step_limits": result.count("step_limit"),
+        "loops": result.count("loop"),
+        "stopped": result.count("stopped"),
         "mean_cost": result.mean_cost,
         "costs": task.cost_mode,
         "steps": int(result.steps.sum()),
@@ -107,30 +125,26 @@ def _as_json(task: GroundTask, result: Simulation, first: Trace | None) -> dict[
     return values
 
 
-def _show_trace(task: GroundTask, first: Trace, is_random: bool) -> None:
+def _show_trace(task: GroundTask, first: Trace) -> None:
     width = len(str(len(first.steps)))
     for number, step in enumerate(first.steps, 1):
         changes = [f"+{task.atom_name(atom)}" for atom in step.added]
         changes += [f"-{task.atom_name(atom)}" for atom in step.deleted]
         print(f"{number:>{width}}  {task.action_name(step.action)}  {' '.join(changes) or 'no change'}")
-    ending = {
-        "goal": "goal reached",
-        "dead_end": f"dead end: {'no action applies' if is_random else 'the policy gives up'}",
-        "step_limit": "step limit reached",
-    }
-    record = first.record
-    print(f"{ending[record.ending]} after {record.steps} steps, cost {record.cost:g}\n")
+    print(f"{first.record}\n")
 
 
 def _show(task: GroundTask, result: Simulation) -> None:
-    table = Table(show_header=False, box=None, pad_edge=False)
+    table = facts_table()
     table.add_row("problem", f"{task.problem} of {task.domain}")
     table.add_row("episodes", f"{result.episodes:,} of at most {result.max_steps:,} steps, policy {result.policy}")
-    for label, ending in (("goals", "goal"), ("dead ends", "dead_end"), ("step limits", "step_limit")):
-        number = result.count(ending)  # type: ignore[arg-type]
-        table.add_row(label, f"{number:,} ({100 * number / result.episodes:.1f}%)")
+    for ending in ENDINGS:
+        number = result.count(ending)
+        if number or ending in ("goal", "dead_end", "step_limit"):
+            label = "stopped" if ending == "stopped" else ending.replace("_", " ") + "s"
+            table.add_row(label, f"{number:,} ({100 * number / result.episodes:.1f}%)")
     mean = result.mean_cost
     table.add_row("mean cost", "no run reached the goal" if mean is None else f"{mean:.2f} over runs that reached it")
     table.add_row("steps", f"{int(result.steps.sum()):,} ({result.steps_per_second:,.0f} a second)")
     table.add_row("seed", str(result.seed))
-    OutputConsole().print(table, highlight=False, markup=False)
+    show_table(table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -14,19 +14,34 @@ from asnets.cli.running import (
     DomainArgument,
     JsonOption,
     MaxActionsOption,
-    OutputConsole,
     ProblemArgument,
     SeedOption,
+    bounded,
     live_figures,
     load,
     parse_size,
     print_json,
     require,
 )
+from asnets.cli.tables import show_table
+from asnets.deadline import Deadline
+from asnets.errors import LimitError
 from asnets.evaluation import Simulation, execute
+from asnets.files import check_replaceable, refuse_overwriting
 from asnets.grounding import DEFAULT_LIMITS, GroundTask
-from asnets.planning import HEURISTICS, PLANNERS, SearchLimits, Solution, Solver, extract_policy, save_policy
+from asnets.planning import (
+    GIVE_UP,
+    HEURISTICS,
+    PLANNERS,
+    SearchLimits,
+    Solution,
+    Solver,
+    extract_policy,
+    is_policy,
+    save_policy,
+)
 
+_LOGGER = logging.getLogger(__name__)
 _PLANNER_HELP = "One of: " + "; ".join(f"{info.name} ({info.description})" for info in PLANNERS.values()) + "."
 _HEURISTIC_HELP = (
     "One of: "
@@ -47,9 +62,12 @@ def solve(
     ] = None,
     epsilon: Annotated[float, typer.Option("--epsilon", help="Largest residual of a solved state.")] = 1e-4,
     penalty: Annotated[
-        float, typer.Option("--dead-end-penalty", help="Cost of a dead end, and of giving up anywhere.")
+        float,
+        typer.Option("--penalty", "--dead-end-penalty", help="Cost of a dead end, and of giving up anywhere."),
     ] = 500.0,
-    time_limit: Annotated[float | None, typer.Option("--time-limit", metavar="SECONDS", help="Of the search.")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", metavar="SECONDS", help="Of the whole command.")
+    ] = None,
     memory_limit: Annotated[
         str | None, typer.Option("--memory-limit", metavar="SIZE", help="Of the process, e.g. 500MB or 10GiB.")
     ] = None,
@@ -64,39 +82,57 @@ def solve(
             help="Write the policy to a file if the search converges; `asnets simulate --policy FILE` runs it.",
         ),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the policy that is there.")] = False,
     costs: CostsOption = "unit",
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
     json: JsonOption = False,
 ) -> None:
     """Search for an optimal policy, then run it.
 
-    A search that reaches a limit reports that as its status, with the value it had; its policy is not run.
+    A search that reaches a limit reports that as its status, with the value it had, and exits with 4; its policy is not
+    run. Where no policy reaches the goal for less than the penalty, giving up is optimal, and the output says so.
     """
-    limits = SearchLimits(seconds=time_limit, memory=None if memory_limit is None else parse_size(memory_limit))
+    if policy_file is not None:
+        refuse_overwriting(policy_file, [domain, problem])
+        check_replaceable(policy_file, "policy file", is_policy, force=force)
+    memory = None if memory_limit is None else parse_size(memory_limit)
+    deadline = Deadline(time_limit)
+    limits = SearchLimits(memory=memory, deadline=deadline)
     require(
         policy_file is None or planner not in PLANNERS or PLANNERS[planner].optimal,
         f"the planner {planner!r} replans as it goes and has no policy to save",
     )
-    task = load(domain, problem, costs, max_actions).task
-    solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth)
-    with live_figures("searching") as show:
-        solution = solver.solve(
-            limits=limits,
-            progress=lambda value, expanded, seconds, memory: show(
-                f"{planner} with {heuristic}: V(s0) {value:.4f}, {expanded:,} expanded "
-                f"({expanded / max(seconds, 1e-9):,.0f} a second), {memory / 1e6:,.0f} MB, {seconds:.0f} s"
-            ),
-        )
-    if policy_file is not None:
-        if solution.status == "converged":
-            save_policy(policy_file, extract_policy(solver))
-        else:
-            print(f"warning: {policy_file} is not written: the search has not converged", file=sys.stderr)
-    evaluation = execute(solver, runs=runs, max_steps=max_steps, seed=seed) if solution.status == "converged" else None
+    with bounded(deadline, f"solving {problem or domain}"):
+        task = load(domain, problem, costs, max_actions).task
+        solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth)
+        with live_figures("searching") as show:
+            solution = solver.solve(
+                limits=limits,
+                progress=lambda value, expanded, seconds, memory: show(
+                    f"{planner} with {heuristic}: V(s0) {value:.4f}, {expanded:,} expanded "
+                    f"({expanded / max(seconds, 1e-9):,.0f} a second), {memory / 1e6:,.0f} MB, {seconds:.0f} s"
+                ),
+            )
+    evaluation: Simulation | None = None
+    late: LimitError | None = None
+    if solution.status == "converged":
+        try:
+            with bounded(deadline, "running the policy"):
+                if policy_file is not None:
+                    save_policy(policy_file, extract_policy(solver, deadline))
+                evaluation = execute(solver, runs=runs, max_steps=max_steps, seed=seed, deadline=deadline)
+        except LimitError as error:
+            late = error
+    else:
+        late = LimitError(f"{_stopped(solution)} before the search converged; the value is not final")
+        if policy_file is not None:
+            _LOGGER.warning("%s is not written: the search has not converged", policy_file)
     if json:
         print_json(_as_json(task, solver, solution, evaluation, seed))
     else:
         _show(task, solver, solution, evaluation)
+    if late is not None:
+        raise late
 
 
 def _as_json(
@@ -109,6 +145,8 @@ def _as_json(
         "heuristic": solver.heuristic,
         "status": solution.status,
         "value": solution.value,
+        "gives_up": _gives_up(solver, solution),
+        "penalty": solver.penalty,
         "expanded": solution.expanded,
         "evaluated": solution.evaluated,
         "backups": solution.backups,
@@ -135,9 +173,11 @@ def _show(task: GroundTask, solver: Solver, solution: Solution, evaluation: Simu
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_row("problem", f"{task.problem} of {task.domain}")
     table.add_row("planner", f"{solver.planner} with {solver.heuristic}")
-    status = "converged" if solution.status == "converged" else f"stopped by the limit on {solution.status}"
-    table.add_row("status", status)
-    table.add_row("value", f"{solution.value:.4f}" + ("" if evaluation else " (not final)"))
+    table.add_row("costs", task.cost_mode)
+    table.add_row("status", "converged" if solution.status == "converged" else _stopped(solution))
+    table.add_row("value", f"{solution.value:.4f}" + ("" if solution.status == "converged" else " (not final)"))
+    if _gives_up(solver, solution):
+        table.add_row("policy", _giving_up(solver))
     table.add_row("states", f"{solution.expanded:,} expanded, {solution.evaluated:,} evaluated")
     table.add_row("effort", f"{solution.backups:,} backups, {solution.trials:,} trials or passes")
     table.add_row("time", f"{solution.seconds:.2f} s, {solution.peak_memory / 1e6:,.0f} MB")
@@ -145,4 +185,22 @@ def _show(task: GroundTask, solver: Solver, solution: Solution, evaluation: Simu
         mean, interval = evaluation.mean_cost, evaluation.ci95
         shown = "" if mean is None else f", mean cost {mean:.2f}" + ("" if interval is None else f" ± {interval:.2f}")
         table.add_row("runs", f"{evaluation.count('goal')} of {evaluation.episodes} reach the goal{shown}")
-    OutputConsole().print(table, highlight=False, markup=False)
+    show_table(table)
+
+
+def _stopped(solution: Solution) -> str:
+    return f"stopped by the limit on {solution.status}"
+
+
+def _gives_up(solver: Solver, solution: Solution) -> bool:
+    """Whether giving up at once is optimal."""
+    return solution.status == "converged" and solution.value > 0 and solver.greedy_action(solver.initial) == GIVE_UP
+
+
+def _giving_up(solver: Solver) -> str:
+    if solver.is_dead_end(solver.initial):
+        return f"gives up (cost {solver.penalty:g}): the goal cannot be reached"
+    return (
+        f"giving up (cost {solver.penalty:g}) is better than trying: no policy reaches the goal for less. "
+        "A larger --penalty makes trying pay"
+    )

@@ -25,6 +25,7 @@ class Family:
         build: Makes the problem of a size; takes its random numbers from the generator and uses the given name.
         randomised: Whether `build` draws random numbers, so that a size has many problems.
         reference: Where the family was published.
+        maximum_size: The largest size; beyond it a problem would have millions of objects and facts.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Family:
     build: Callable[[int, random.Random, str], Problem]
     randomised: bool
     reference: str
+    maximum_size: int = 1_000_000
 
     def problem_name(self, size: int, *, seed: int, index: int) -> str:
         """The name of one problem; the seed and index are part of it only where they make a difference."""
@@ -46,11 +48,16 @@ class Family:
         """The problem of a size; `index` counts the problems of one seed.
 
         Raises:
-            ConfigError: The size is below the family's minimum.
+            ConfigError: The size is below the family's minimum or above its maximum.
         """
         if size < self.minimum_size:
             raise ConfigError(
                 f"{self.name}: size {size} is too small; the smallest is {self.minimum_size} "
+                f"(the size is: {self.size_meaning})"
+            )
+        if size > self.maximum_size:
+            raise ConfigError(
+                f"{self.name}: size {size} is too large; the largest is {self.maximum_size} "
                 f"(the size is: {self.size_meaning})"
             )
         # A string seed goes through SHA-512, not through hash(), and so gives the same numbers in every process.

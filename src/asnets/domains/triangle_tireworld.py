@@ -64,4 +64,5 @@ FAMILY = Family(
     build=build,
     randomised=False,
     reference="Little & Thiébaux 2007, Probabilistic Planning vs. Replanning",
+    maximum_size=1000,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,7 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from asnets import _native
+from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError
+from asnets.evaluation.failures import Failure, find_failures
 from asnets.evaluation.rollouts import ENDINGS, Simulation, simulate
 from asnets.evaluation.statistics import wilson_interval_95
 from asnets.grounding import GroundTask
@@ -30,6 +31,7 @@ class Evaluation:
         finished: The runs that ended before a cut-off; those that did not count as failures.
         status: "finished", or which cut-off was reached.
         seconds: Time that went to the heuristic features, the network and the simulation, and in total.
+        failures: One for each way in which runs failed, with an example.
     """
 
     task: GroundTask
@@ -37,6 +39,7 @@ class Evaluation:
     finished: Simulation
     status: EvaluationStatus
     seconds: dict[str, float]
+    failures: tuple[Failure, ...] = ()
 
     @property
     def goals(self) -> int:
@@ -55,6 +58,7 @@ class Evaluation:
             "goals": self.goals,
             "dead_ends": self.finished.count("dead_end"),
             "step_limits": self.finished.count("step_limit"),
+            "loops": self.finished.count("loop"),
             "not_run": self.runs - self.finished.episodes,
             "coverage": self.coverage,
             "coverage_ci95": list(wilson_interval_95(self.goals, self.runs)),
@@ -62,6 +66,7 @@ class Evaluation:
             "ci95": self.finished.ci95,
             "costs": self.task.cost_mode,
             "status": self.status,
+            "failures": [failure.to_dict() for failure in self.failures],
             "seconds": self.seconds,
             "max_steps": self.finished.max_steps,
             "seed": self.finished.seed,
@@ -78,6 +83,8 @@ def evaluate(
     time_limit: float = 9000.0,
     memory_limit: int = 10 * 10**9,
     threads: int = 1,
+    detect_dead_ends: bool = True,
+    deadline: Deadline = NO_DEADLINE,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Evaluation:
     """Runs the greedy policy of a network from the initial state.
@@ -91,6 +98,8 @@ def evaluate(
         time_limit: Seconds after which runs are stopped.
         memory_limit: Resident memory of the process, in bytes, from which no further runs are begun.
         threads: How many to use. Results are the same; times are those of all threads together.
+        detect_dead_ends: Whether runs end where the goal cannot be reached even in the relaxation; see `simulate`.
+        deadline: When runs are stopped, if that is before the time limit.
         progress: Called with the number of runs made.
     """
     for name, number in (("number of runs", runs), ("number of threads", threads)):
@@ -98,14 +107,13 @@ def evaluate(
             raise ConfigError(f"the {name} must be at least 1, not {number}")
     if not 0 < time_limit < math.inf:
         raise ConfigError(f"the time limit must be positive and finite, not {time_limit}")
-    begin = time.perf_counter()
+    within = Deadline(max(1e-9, min(time_limit, deadline.left)))
     policy = NetworkPolicy(network, task)
     parts: list[Simulation] = []
     done = 0
     status: EvaluationStatus = "finished"
     while done < runs and status == "finished":
-        left = time_limit - (time.perf_counter() - begin)
-        if left <= 0:
+        if within.has_passed():
             status = "time"
         elif _native.resident_memory() >= memory_limit:
             status = "memory"
@@ -113,7 +121,14 @@ def evaluate(
             # Memory is looked at between these parts.
             count = min(runs - done, max(threads, done))
             part = simulate(
-                policy, episodes=count, max_steps=max_steps, seed=seed, threads=threads, first=done, seconds=left
+                policy,
+                episodes=count,
+                max_steps=max_steps,
+                seed=seed,
+                threads=threads,
+                first=done,
+                detect_dead_ends=detect_dead_ends,
+                deadline=within,
             )
             parts.append(part)
             done += count
@@ -127,7 +142,7 @@ def evaluate(
         "features": features,
         "network": in_network,
         "simulation": max(0.0, in_episodes * threads - features - in_network),
-        "total": time.perf_counter() - begin,
+        "total": within.elapsed,
     }
     endings = np.concatenate([np.zeros(0, np.int8), *(part.endings for part in parts)])
     whole = endings != ENDINGS.index("stopped")
@@ -140,4 +155,5 @@ def evaluate(
         endings[whole],
         in_episodes,
     )
-    return Evaluation(task, runs, finished, status, seconds)
+    failures = find_failures(policy, task, finished, detect_dead_ends=detect_dead_ends, deadline=within)
+    return Evaluation(task, runs, finished, status, seconds, failures)

@@ -12,13 +12,22 @@ import numpy as np
 import numpy.typing as npt
 
 from asnets import _native
+from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError
 from asnets.evaluation.statistics import confidence_interval_95
 from asnets.grounding import GroundTask
 from asnets.planning import Solver
 
-Ending = Literal["goal", "dead_end", "step_limit", "stopped"]
-ENDINGS: tuple[Ending, ...] = ("goal", "dead_end", "step_limit", "stopped")
+Ending = Literal["goal", "dead_end", "step_limit", "stopped", "loop"]
+ENDINGS: tuple[Ending, ...] = ("goal", "dead_end", "step_limit", "stopped", "loop")
+"""How a run ends, in the order of the compiled core's numbers."""
+ENDING_WORDS: dict[Ending, str] = {
+    "goal": "goal reached",
+    "dead_end": "dead end",
+    "step_limit": "step limit reached",
+    "stopped": "stopped by the time limit",
+    "loop": "step limit reached, in circles",
+}
 MAX_SEED = 2**64 - 1
 _MAX_STEPS = 2**62  # The compiled core takes no larger limits; no run gets so far.
 
@@ -52,8 +61,10 @@ class EpisodeRecord:
         episode: Its number; with the seed, it names the random stream that the run used.
         steps: Actions taken.
         cost: Their total cost.
-        ending: How it ended. A dead end is a state that is no goal and has no applicable action; "stopped" is the end
-            of a run that was cut off by a time limit.
+        ending: How it ended. A dead end is a state that is no goal and has no applicable action or, where dead ends are
+            looked for, from which the goal cannot be reached even in the relaxation. A loop is a run that spent the
+            last steps before the step limit (half of them, up to 128) in few states, an eighth as many or fewer.
+            "stopped" is the end of a run that was cut off by a deadline.
     """
 
     seed: int
@@ -61,6 +72,9 @@ class EpisodeRecord:
     steps: int
     cost: float
     ending: Ending
+
+    def __str__(self) -> str:
+        return f"{ENDING_WORDS[self.ending]} after {self.steps} steps, cost {self.cost:g}"
 
 
 @dataclass(frozen=True)
@@ -141,7 +155,8 @@ def simulate(
     seed: int = 0,
     threads: int | None = None,
     first: int = 0,
-    seconds: float | None = None,
+    detect_dead_ends: bool = True,
+    deadline: Deadline = NO_DEADLINE,
     progress: Callable[[int, int], None] | None = None,
 ) -> Simulation:
     """Runs episodes from the initial state until goal, dead end or step limit.
@@ -155,7 +170,9 @@ def simulate(
         seed: Seed of all random choices.
         threads: How many to use; None for as many as there are cores.
         first: Number of the first episode; with the seed, the number names the random stream.
-        seconds: Episodes that have not ended by then are stopped; None for no limit.
+        detect_dead_ends: Whether to look, every few steps, for states from which the goal cannot be reached even in the
+            relaxation; else only states without applicable actions are dead ends.
+        deadline: Episodes that have not ended by then are stopped.
         progress: Called with (episodes done, steps done) now and then.
     """
     check_run(max_steps, seed)
@@ -170,8 +187,18 @@ def simulate(
     while done < episodes:
         count = min(chunk, episodes - done)
         start = time.perf_counter()
-        left = 0.0 if seconds is None else max(1e-9, seconds - spent)
-        parts.append(_native.run_episodes(policy.native, seed, first + done, count, limit, min(workers, count), left))
+        parts.append(
+            _native.run_episodes(
+                policy.native,
+                seed,
+                first + done,
+                count,
+                limit,
+                min(workers, count),
+                detect_dead_ends,
+                deadline.native,
+            )
+        )
         elapsed = time.perf_counter() - start
         spent += elapsed
         done += count
@@ -184,7 +211,15 @@ def simulate(
     return Simulation(policy.name, seed, max_steps, steps, costs, endings, spent)
 
 
-def execute(solver: Solver, *, runs: int = 30, max_steps: int = 1000, seed: int = 0) -> Simulation:
+def execute(
+    solver: Solver,
+    *,
+    runs: int = 30,
+    max_steps: int = 1000,
+    seed: int = 0,
+    detect_dead_ends: bool = True,
+    deadline: Deadline = NO_DEADLINE,
+) -> Simulation:
     """Runs the greedy policy of a solver from the initial state; giving up counts as a dead end.
 
     Args:
@@ -192,21 +227,38 @@ def execute(solver: Solver, *, runs: int = 30, max_steps: int = 1000, seed: int 
         runs: How many.
         max_steps: Step limit of each. Larger than that of a learnt policy by default: some planners need many steps.
         seed: Seed of all random choices.
+        detect_dead_ends: As for `simulate`.
+        deadline: Runs that have not ended by then are stopped.
     """
     policy = f"{solver.planner} with {solver.heuristic}"
     check_run(max_steps, seed)
     if runs < 1:
         raise ConfigError(f"the number of runs must be at least 1, not {runs}")
     start = time.perf_counter()
-    steps, costs, endings = solver.run_episodes(seed, 0, runs, min(max_steps, _MAX_STEPS))
+    steps, costs, endings = solver.run_episodes(
+        seed, 0, runs, min(max_steps, _MAX_STEPS), detect_dead_ends=detect_dead_ends, deadline=deadline
+    )
     return Simulation(policy, seed, max_steps, steps, costs, endings, time.perf_counter() - start)
 
 
-def trace(policy: EpisodePolicy, *, episode: int = 0, max_steps: int = 300, seed: int = 0) -> Trace:
-    """One run step by step: the very run that `simulate` does for the same seed and episode."""
+def trace(
+    policy: EpisodePolicy,
+    *,
+    episode: int = 0,
+    max_steps: int = 300,
+    seed: int = 0,
+    detect_dead_ends: bool = True,
+    deadline: Deadline = NO_DEADLINE,
+) -> Trace:
+    """One run step by step: the very run that `simulate` does for the same seed and episode.
+
+    Where the deadline stops it, the trace ends there.
+    """
     check_run(max_steps, seed)
     limit = min(max_steps, _MAX_STEPS)
-    states, actions, (steps, costs, endings) = _native.trace_episode(policy.native, seed, episode, limit)
+    states, actions, (steps, costs, endings) = _native.trace_episode(
+        policy.native, seed, episode, limit, detect_dead_ends, deadline.native
+    )
     record = EpisodeRecord(seed, episode, int(steps[0]), float(costs[0]), ENDINGS[int(endings[0])])
     return Trace(
         record,

@@ -9,7 +9,6 @@ not run, with a warning: the next run makes it again. Where that is so of an exp
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import logging
@@ -19,11 +18,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from asnets.errors import ConfigError, FileError
 from asnets.experiments.cells import Place
 from asnets.experiments.shapes import DEFINITION, FIGURES, MACHINE, SETTINGS, Shape, misfit
+from asnets.files import locked
 
 _LOG = logging.getLogger(__name__)
 FILE_NAME = "results.sqlite"
@@ -131,15 +131,9 @@ class Store:
         Raises:
             ConfigError: If there is another.
         """
-        path = self.path.with_suffix(".lock")
-        with _opened(path) as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise ConfigError(
-                    f"another run is at work on {self.path}; wait for it, or choose another folder"
-                ) from None
-            yield  # Closing the file lets go of the lock.
+        taken = f"another run is at work on {self.path}; wait for it, or choose another folder"
+        with locked(self.path.with_suffix(".lock"), taken):
+            yield
 
     def set_experiment(self, name: str, scale: str, definition: dict[str, Any], places: Iterable[Place]) -> None:
         """Remembers an experiment and the places of its cells, in place of what was known of it."""
@@ -306,13 +300,6 @@ def _row(*values: Any) -> Row:
         outcome, figures, seconds, cpu, version, _decoded(machine, MACHINE, "machine"), finished, attempts=attempts
     )
     return Row(key, kind, _decoded(settings, SETTINGS[kind], "settings"), seed, outcome)
-
-
-def _opened(path: Path) -> IO[str]:
-    try:
-        return path.open("w")
-    except OSError as error:
-        raise FileError(f"{path}: cannot write the file: {error.strerror or error}") from None
 
 
 def _finite(value: Any) -> Any:

@@ -7,6 +7,8 @@ anything else is refused. A reward for reaching the goal is the same for all pol
 
 from __future__ import annotations
 
+import functools
+import logging
 from fractions import Fraction
 
 import numpy as np
@@ -36,6 +38,7 @@ from asnets.ppddl.numbers import show_number
 from asnets.ppddl.source import Source
 
 COST_MODES = ("unit", "metric")
+logger = logging.getLogger("asnets")
 
 
 class CostModel:
@@ -48,6 +51,8 @@ class CostModel:
         self._universe = universe
         self._limits = limits
         self.mode = mode
+        if mode == "unit" and _has_costs(domain, problem):
+            _say_that_it_is_ignored(domain.name)
         if mode == "metric":
             self._quantity, self._sign = _metric(problem)
             index = universe.object_index
@@ -155,6 +160,23 @@ class CostModel:
     ) -> AsnetsError:
         source = self._domain.source or Source("", self._domain.name)
         return kind([source.diagnostic(message, at, "semantic" if kind is SemanticError else "unsupported")])
+
+
+@functools.cache
+def _say_that_it_is_ignored(domain: str) -> None:
+    """Once for each domain: there are often many problems."""
+    logger.warning("%s: the problem has a :metric, which is ignored; --costs metric uses it", domain)
+
+
+def _has_costs(domain: Domain, problem: Problem) -> bool:
+    """Whether a problem has a metric that actions count for; rewards of goals alone are no costs."""
+    if problem.metric is None:
+        return False
+    try:
+        quantity, _ = _metric(problem)
+    except UnsupportedFeatureError:
+        return False
+    return any(change.quantity == quantity for action in domain.actions for change in _changes(action.effect))
 
 
 def _metric(problem: Problem) -> tuple[str, int]:

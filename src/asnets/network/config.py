@@ -5,7 +5,7 @@ From [toyer2018action], "Experimental setup".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -31,7 +31,8 @@ class NetworkConfig:
         pooling: What a proposition module pools over: "schema", all related actions of a schema, as in the paper;
             or "slot", those in which the proposition takes the same slot.
         skip: Whether a module also reads its own hidden vector of the layer of its kind before.
-        features: What the first layer reads of heuristics; kinds of `ACTION_FEATURES`, none for ().
+        features: What the first layer reads of heuristics; kinds of `ACTION_FEATURES`, none for (). Any sequence of
+            names may be given.
     """
 
     layers: int = 2
@@ -55,8 +56,7 @@ class NetworkConfig:
             raise ConfigError(f"dropout must be a number from 0 to {MAX_DROPOUT}, not {self.dropout!r}")
         if not isinstance(self.skip, bool):
             raise ConfigError(f"skip must be true or false, not {self.skip!r}")
-        if not isinstance(self.features, tuple):
-            raise ConfigError(f"features must be a list of names, not {self.features!r}")
+        object.__setattr__(self, "features", _names(self.features))
         for name in self.features:
             _require_choice("each of the features", name, tuple(ACTION_FEATURES))
         if len(set(self.features)) != len(self.features):
@@ -76,10 +76,13 @@ class NetworkConfig:
         unknown = [key for key in values if key not in known]
         if unknown:
             raise ConfigError(f"unknown network option {unknown[0]!r}; known are {', '.join(known)}")
-        given = dict(values)
-        if isinstance(given.get("features"), list):
-            given["features"] = tuple(given["features"])
-        return cls(**given)
+        return cls(**values)
+
+
+def _names(value: object) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ConfigError(f"features must be a list of names, not {value!r}")
+    return tuple(value)
 
 
 def _require_integer(name: str, value: object, highest: int) -> None:

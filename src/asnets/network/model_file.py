@@ -30,7 +30,7 @@ import torch
 from torch import Tensor
 
 from asnets.errors import ConfigError, FileError, ModelFileError
-from asnets.files import write_atomically
+from asnets.files import read_metadata, write_atomically
 from asnets.grounding import GroundTask
 from asnets.network.config import NetworkConfig
 from asnets.network.network import ASNet
@@ -69,6 +69,11 @@ def save_model(path: Path, network: ASNet, training: Mapping[str, Any]) -> None:
         "checksum": _checksum(tensors),
     }
     write_atomically(path, safetensors.torch.save(tensors, {FORMAT: json.dumps(header, allow_nan=False)}))
+
+
+def is_model(path: Path) -> bool:
+    """Whether a file says that it is a model; it may be damaged."""
+    return FORMAT in read_metadata(path)
 
 
 def load_model(path: Path) -> Model:

@@ -45,7 +45,7 @@ class NetworkPolicy:
             network: Of the domain of the task.
             task: The task.
             sampled: Whether to draw actions by their probabilities; else the most probable one is taken, of several
-                the one with the lowest number.
+                that are equal within 10⁻⁵ one at random.
             incremental: Whether to compute only what has changed since a state that is remembered. The results are the
                 same, bit for bit.
             name: For reports.

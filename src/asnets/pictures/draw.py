@@ -49,7 +49,17 @@ def draw_run(
         max_steps: Step limit.
         title: Over the picture; the name of the problem if left out.
     """
-    run = policy.run(task, seed=seed, max_steps=max_steps)
+    return draw(policy.run(task, seed=seed, max_steps=max_steps), task, title=title)
+
+
+def draw(run: Run, task: GroundTask, *, title: str | None = None) -> RunPicture:
+    """Draws a run on a problem.
+
+    Args:
+        run: The run.
+        task: The problem.
+        title: Over the picture; the name of the problem if left out.
+    """
     title = f"{task.problem} of {task.domain}" if title is None else title
     left_out = ""
     world = find_tireworld(task)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from asnets.api import Run, RunStep
+from asnets.evaluation.rollouts import ENDING_WORDS
 from asnets.network.svg import add
 from asnets.pictures.style import STYLE, count, new_svg, percent
 
@@ -110,8 +111,6 @@ body { margin: 0 auto; padding: 1rem clamp(.6rem, 3vw, 2rem) 3rem; max-width: 72
 h1 { font-size: 1.6rem; overflow-wrap: anywhere }
 """
 
-_ENDINGS = {"goal": "goal reached", "dead_end": "dead end: no action applies", "step_limit": "step limit reached"}
-
 
 @dataclass
 class Card:
@@ -154,8 +153,7 @@ class Contents:
 def ending_words(run: Run) -> str:
     """How a run ended."""
     record = run.record
-    words = _ENDINGS.get(record.ending, record.ending)
-    return f"{words} after {count(record.steps, 'step')}, cost {record.cost:g}"
+    return f"{ENDING_WORDS[record.ending]} after {count(record.steps, 'step')}, cost {record.cost:g}"
 
 
 def draw_fragment(run: Run, kind: str, title: str, contents: Contents) -> str:

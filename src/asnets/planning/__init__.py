@@ -11,7 +11,7 @@ from asnets.planning.heuristics import (
     initial_value,
     make_heuristic,
 )
-from asnets.planning.policy_file import PolicyOrigin, SavedPolicy, extract_policy, load_policy, save_policy
+from asnets.planning.policy_file import PolicyOrigin, SavedPolicy, extract_policy, is_policy, load_policy, save_policy
 from asnets.planning.solvers import GIVE_UP, PLANNERS, PlannerInfo, QValues, SearchLimits, Solution, Solver
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "find_landmarks",
     "initial_landmarks",
     "initial_value",
+    "is_policy",
     "load_policy",
     "make_heuristic",
     "resident_memory",

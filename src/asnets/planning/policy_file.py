@@ -18,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from asnets import _native
+from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError, FileError
-from asnets.files import join_tensors, read_bytes, split_tensors, write_atomically
+from asnets.files import join_tensors, read_bytes, read_metadata, split_tensors, write_atomically
 from asnets.grounding import GroundTask
 from asnets.grounding.task import Lists
 from asnets.planning.solvers import Solver
@@ -78,15 +79,16 @@ class SavedPolicy:
         return _native.TablePolicy(self.task.native, self.states.ravel(), self.actions)
 
 
-def extract_policy(solver: Solver) -> SavedPolicy:
+def extract_policy(solver: Solver, deadline: Deadline = NO_DEADLINE) -> SavedPolicy:
     """The policy from the initial state, for which the solver must have converged.
 
     Raises:
         ConfigError: If it has not, or never does (ssipp replans as it goes).
+        LimitError: If the deadline passes.
     """
     if not solver.is_solved(solver.initial):
         raise ConfigError(f"the planner {solver.planner!r} has no closed policy to save: it has not solved the problem")
-    words, actions, values = solver.policy_table(solver.initial)
+    words, actions, values = solver.policy_table(solver.initial, deadline)
     origin = PolicyOrigin(
         solver.task.domain,
         solver.task.problem,
@@ -113,6 +115,11 @@ def save_policy(path: Path, policy: SavedPolicy) -> None:
     write_atomically(path, join_tensors(tensors, metadata))
 
 
+def is_policy(path: Path) -> bool:
+    """Whether a file says that it is a policy; it may be damaged."""
+    return str(read_metadata(path).get("format", "")).startswith("asnets-policy-")
+
+
 def load_policy(path: Path, task: GroundTask) -> SavedPolicy:
     """Reads a policy of a task.
 
@@ -126,7 +133,7 @@ def load_policy(path: Path, task: GroundTask) -> SavedPolicy:
             raise FileError(f"{path}: the format is {header['format']!r}; expected {FORMAT!r}")
         origin = PolicyOrigin(**json.loads(header["origin"]))
         states, actions, values = (tensors[name] for name in ("states", "actions", "values"))
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise FileError(f"{path}: not a policy file, or damaged") from None
     if origin.fingerprint != fingerprint(task):
         raise FileError(

@@ -6,7 +6,8 @@ All solve the SSP with a fixed penalty for giving up, which dead ends cost as we
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -14,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from asnets import _native
-from asnets.errors import ConfigError
+from asnets.deadline import NO_DEADLINE, Deadline
+from asnets.errors import ConfigError, LimitError
 from asnets.grounding import GroundTask
 from asnets.planning.heuristics import HEURISTICS
 
@@ -61,6 +63,7 @@ class SearchLimits:
         expansions: Expanded states of the call.
         trials: Trials (lrtdp, ssipp) or passes (ilao) of the call.
         cpu_seconds: CPU time of the call, which on a shared machine says more than wall time.
+        deadline: By when it has to end. Once it has passed, the status is "time"; if it was cancelled, "interrupted".
     """
 
     seconds: float | None = None
@@ -68,6 +71,7 @@ class SearchLimits:
     expansions: int | None = None
     trials: int | None = None
     cpu_seconds: float | None = None
+    deadline: Deadline = NO_DEADLINE
 
     def __post_init__(self) -> None:
         for name in ("seconds", "memory", "expansions", "trials", "cpu_seconds"):
@@ -116,7 +120,9 @@ class QValues:
 class Solver:
     """A planner at work on a task. It keeps its table: solving for another state goes on from what is known.
 
-    States are numbers of the solver's own, from `initial` or `state`.
+    States are numbers of the solver's own, from `initial` or `state`. While one thread searches, others may read values
+    (`value`, `is_solved`, `is_dead_end`, `propositions`, `solution`), as may the progress function. Whoever else wants
+    to search, add states or walk a policy waits; the progress function gets a RuntimeError.
     """
 
     def __init__(
@@ -191,27 +197,39 @@ class Solver:
 
         Raises:
             KeyboardInterrupt: On Ctrl-C; the table stays usable.
+            LimitError: If an action has too many successors to enumerate.
         """
         root = self.initial if state is None else state
-        status = self._native.solve(
-            root,
-            limits.seconds or 0,
-            limits.memory or 0,
-            limits.expansions or 0,
-            limits.trials or 0,
-            limits.cpu_seconds or 0,
-            progress,
-        )
+        with self._enumerating():
+            status = self._native.solve(
+                root,
+                limits.seconds or 0,
+                limits.memory or 0,
+                limits.expansions or 0,
+                limits.trials or 0,
+                limits.cpu_seconds or 0,
+                progress,
+                limits.deadline.native,
+            )
         return self.solution(root, _status(status))
 
     def run_episodes(
-        self, seed: int, first: int, count: int, max_steps: int
+        self,
+        seed: int,
+        first: int,
+        count: int,
+        max_steps: int,
+        *,
+        detect_dead_ends: bool = True,
+        deadline: Deadline = NO_DEADLINE,
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int8]]:
-        """Steps, cost and ending (0 goal, 1 gave up, 2 step limit) of episodes under the greedy policy.
+        """Steps, cost and ending (as in `asnets.evaluation.rollouts.ENDINGS`) of episodes under the greedy policy.
 
-        Episodes are numbered from `first`; with the seed, the number names the random stream.
+        Episodes are numbered from `first`; with the seed, the number names the random stream. Giving up counts as a
+        dead end; what has not ended by the deadline is marked as stopped.
         """
-        return self._native.run_episodes(seed, first, count, max_steps)
+        with self._enumerating():
+            return self._native.run_episodes(seed, first, count, max_steps, detect_dead_ends, deadline.native)
 
     def solution(self, state: int, status: Status) -> Solution:
         """The current figures."""
@@ -241,52 +259,92 @@ class Solver:
 
     def greedy_action(self, state: int) -> int:
         """The action of the greedy policy, or GIVE_UP."""
-        return self._native.greedy_action(state)
+        with self._enumerating():
+            return self._native.greedy_action(state)
 
-    def policy_envelope(self, state: int) -> npt.NDArray[np.uint32]:
+    def policy_envelope(self, state: int, deadline: Deadline = NO_DEADLINE) -> npt.NDArray[np.uint32]:
         """The states that the greedy policy from a solved state can visit, that state first.
 
         Raises:
             ConfigError: If the state has not been solved.
+            LimitError: If the deadline passes.
         """
         self._require_solved(state)
-        return self._native.envelope(state)
+        with self._enumerating():
+            states, status = self._native.envelope(state, deadline=deadline.native)
+        self._require_all(status, deadline)
+        return states
 
-    def new_envelope(self, state: int) -> npt.NDArray[np.uint32]:
+    def new_envelope(self, state: int, deadline: Deadline = NO_DEADLINE) -> npt.NDArray[np.uint32]:
         """Of the policy envelope of a solved state, the states that no earlier call of this method has given.
 
         Raises:
             ConfigError: If the state has not been solved.
+            LimitError: If the deadline passes; the next call gives the same states.
         """
         self._require_solved(state)
-        return self._native.new_envelope(state)
+        with self._enumerating():
+            states, status = self._native.new_envelope(state, deadline=deadline.native)
+        self._require_all(status, deadline)
+        return states
 
-    def policy_table(self, state: int) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+    def policy_table(
+        self, state: int, deadline: Deadline = NO_DEADLINE
+    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
         """The states of the policy envelope, packed and one after the other, with their actions and values.
 
         Raises:
             ConfigError: If the state has not been solved.
+            LimitError: If the deadline passes.
         """
         self._require_solved(state)
-        return self._native.policy_table(state)
+        with self._enumerating():
+            states, actions, values, status = self._native.policy_table(state, deadline.native)
+        self._require_all(status, deadline)
+        return states, actions, values
 
     def _require_solved(self, state: int) -> None:
         if not self.is_solved(state):
             raise ConfigError("the policy envelope of a state that has not been solved")
 
+    def _require_all(self, status: str, deadline: Deadline) -> None:
+        if status != "converged":
+            deadline.check(f"collecting the states of the policy for {self.task.problem}")
+
     def q_values(self, state: int, limits: SearchLimits = NO_LIMITS) -> QValues:
-        """The Q values of all applicable actions; solves their successors first. Limits hold for each successor.
+        """The Q values of all applicable actions; solves their successors first. Limits hold for the whole call.
+
+        Where a limit ends it before the state was expanded, there are no values at all.
 
         Raises:
-            ConfigError: For ssipp, which does not solve states to optimality, and for limits other than those on
-                seconds and expansions.
+            ConfigError: For ssipp, which does not solve states to optimality.
+            LimitError: If an action has too many successors to enumerate.
         """
-        if (limits.memory, limits.trials, limits.cpu_seconds) != (None, None, None):
-            raise ConfigError("Q values take limits on seconds and expansions alone")
         if not PLANNERS[self.planner].optimal:
             raise ConfigError(f"the planner {self.planner!r} has no Q values: it does not solve states to optimality")
-        actions, values, status = self._native.q_values(state, limits.seconds or 0, limits.expansions or 0)
+        with self._enumerating():
+            actions, values, status = self._native.q_values(
+                state,
+                limits.seconds or 0,
+                limits.memory or 0,
+                limits.expansions or 0,
+                limits.trials or 0,
+                limits.cpu_seconds or 0,
+                limits.deadline.native,
+            )
         return QValues(actions, values, _status(status))
+
+    @contextmanager
+    def _enumerating(self) -> Iterator[None]:
+        """Names the action where one has too many successors."""
+        try:
+            yield
+        except _native.TooManySuccessors as error:
+            name = self.task.action_name(error.args[1])
+            raise LimitError(
+                f"the action {name} of {self.task.problem} has too many successors to be enumerated: planners look at "
+                "all of them, up to a million for each action; simulating and running a policy does not"
+            ) from None
 
 
 def _status(name: str) -> Status:

@@ -1,14 +1,16 @@
 """Checkpoints: everything that training needs to go on as if it had not stopped.
 
 One safetensors file: weights, best weights, the state of Adam, the memory, the states that the teachers were asked
-about, and in the header the configuration, the history and the state of the random generators. A teacher's table is not
-written: asked the same questions in the same order, a new teacher comes to the same table.
+about, and in the header the configuration, the history, the state of the random generators and a checksum of it all.
+A teacher's table is not written: asked the same questions in the same order, a new teacher comes to the same table.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +18,22 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from asnets.errors import ModelFileError
+from asnets.deadline import Deadline
+from asnets.errors import LimitError, ModelFileError
 from asnets.files import join_tensors, read_bytes, split_tensors, write_atomically
+from asnets.grounding import GroundTask
 from asnets.planning.policy_file import fingerprint
-from asnets.training.trainer import EpochRecord, Progress, Trainer
+from asnets.training.config import Preset
+from asnets.training.progress import EpochRecord, Progress
+from asnets.training.trainer import Trainer
 
 FORMAT = "asnets-checkpoint"
-VERSION = 1
+VERSION = 2
+
+ENDINGS = ("solved_epochs", "patience", "max_epochs", "time_limit")
+"""The options that only say when to stop, which may be others when training goes on."""
+_TAMING = ("learning_rate", "l2")
+"""The options that may be others after the loss has ceased to be a number."""
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -46,84 +57,191 @@ def save_checkpoint(path: Path, trainer: Trainer) -> None:
         for row, propositions in enumerate(teacher.questions):
             questions[row, propositions] = True
         tensors[f"questions/{number}"] = np.packbits(questions, axis=1)
-    header = _identity(trainer) | {
-        "version": VERSION,
+    left_out = {each.position: each.reason for each in trainer.left_out}
+    header = _options(trainer.preset, trainer.seed) | {
+        "costs": trainer.tasks[0].cost_mode,
+        "problems": [
+            {"problem": task.problem, "left_out": left_out.get(position), "fingerprint": trainer.fingerprints[position]}
+            for position, task in enumerate(trainer.given)
+        ],
+        "diverged": False,
         "history": [record.to_dict() for record in trainer.progress.history],
         "idle_epochs": trainer.progress.idle_epochs,
         "sampling": _as_json(trainer.sampling.bit_generator.state),
     }
-    write_atomically(path, join_tensors(tensors, {FORMAT: json.dumps(header)}))
+    _write(path, header, tensors)
 
 
-def load_checkpoint(path: Path, trainer: Trainer) -> None:
-    """Brings a new trainer to where the one that wrote the file stood.
+@dataclass(frozen=True)
+class Checkpoint:
+    """A checkpoint that was read; the header is one of ours, its arrays are those that were written."""
 
-    The problems, the network and how it is trained must be the same; limits may differ.
+    path: Path
+    header: dict[str, Any]
+    tensors: Arrays
+
+    @property
+    def diverged(self) -> bool:
+        """Whether the epoch after it ended with a loss that is no number."""
+        return bool(self.header["diverged"])
+
+    @property
+    def progress(self) -> Progress:
+        return Progress([EpochRecord.from_dict(each) for each in self.header["history"]], self.header["idle_epochs"])
+
+    def check_options(self, preset: Preset, seed: int) -> None:
+        """Checks that training would go on as it began; options that say when to stop may differ.
+
+        Raises:
+            ModelFileError: Naming an option that differs.
+        """
+        for key, value in _options(preset, seed).items():
+            there = self.header[key]
+            if not isinstance(value, dict):
+                value, there = {key: value}, {key: there}
+            for name in value:
+                if there.get(name) != value[name] and not (self.diverged and name in _TAMING):
+                    raise self._other(f"{name} is {there.get(name)} there, {value[name]} here")
+
+    def check_problems(self, tasks: Sequence[GroundTask]) -> None:
+        """Checks that the problems are the same.
+
+        Raises:
+            ModelFileError: Naming what differs.
+        """
+        problems = self.header["problems"]
+        there, here = [each["problem"] for each in problems], [task.problem for task in tasks]
+        if there != here:
+            raise self._other(f"the problems differ: {', '.join(there)} there, {', '.join(here)} here")
+        costs = self.header["costs"]
+        for task, known in zip(tasks, problems, strict=True):
+            if task.cost_mode != costs:
+                raise self._other(f"costs are {costs} there, {task.cost_mode} here")
+            if known["left_out"] is None and fingerprint(task) != known["fingerprint"]:
+                raise self._other(f"the problems differ: {task.problem} is not what it was")
+
+    def resume(
+        self,
+        tasks: Sequence[GroundTask],
+        preset: Preset,
+        *,
+        seed: int,
+        threads: int = 1,
+        deadline: Deadline | None = None,
+        show: Callable[[str], None] = lambda doing: None,
+    ) -> Trainer:
+        """A trainer that stands where the one that wrote the checkpoint stood.
+
+        Problems that were left out are left out again. By default it may take what is left of the time limit.
+
+        Raises:
+            ModelFileError: If the checkpoint is of another training.
+            LimitError: If time runs out.
+        """
+        self.check_options(preset, seed)
+        self.check_problems(tasks)
+        used = self.progress.elapsed
+        if deadline is None:
+            deadline = Deadline(max(1e-9, preset.training.time_limit - used))
+        left_out = {i: each["left_out"] for i, each in enumerate(self.header["problems"]) if each["left_out"]}
+        try:
+            trainer = Trainer(
+                tasks, preset, seed=seed, threads=threads, deadline=deadline, left_out=left_out, show=show
+            )
+            show("the teacher is asked again")
+            self._restore(trainer)
+        except LimitError:
+            limit = preset.training.time_limit
+            raise LimitError(
+                f"the time limit of {limit:g} s was reached before training could go on: {used:.1f} s had been used "
+                f"before. A larger --time-limit goes on from {self.path}"
+            ) from None
+        except (KeyError, ValueError, TypeError, RuntimeError) as error:
+            raise ModelFileError(f"{self.path}: cannot go on from it: {error}. {_BEGIN_ANEW}") from None
+        return trainer
+
+    def _other(self, difference: str) -> ModelFileError:
+        return ModelFileError(
+            f"{self.path}: the checkpoint is of another training: {difference}. Only limits may change. {_BEGIN_ANEW}"
+        )
+
+    def _restore(self, trainer: Trainer) -> None:
+        tensors = self.tensors
+        with torch.no_grad():
+            for name, weight in trainer.network.weights().items():
+                weight.copy_(torch.from_numpy(tensors[f"weight/{name}"]))
+                trainer.best_weights[name].copy_(torch.from_numpy(tensors[f"best/{name}"]))
+        for name, weight in trainer.network.weights().items():
+            keys = [key for key in ("step", "exp_avg", "exp_avg_sq") if f"adam/{key}/{name}" in tensors]
+            if keys:
+                state = {key: torch.from_numpy(tensors[f"adam/{key}/{name}"].copy()) for key in keys}
+                trainer.optimiser.state[weight] = state
+        trainer.dropout.set_state(torch.from_numpy(tensors["dropout"].copy()))
+        trainer.sampling.bit_generator.state = _from_json(self.header["sampling"])
+        for number, teacher in enumerate(trainer.teachers):
+            width = teacher.task.num_propositions
+            questions = np.unpackbits(tensors[f"questions/{number}"], axis=1, count=width).view(np.bool_)
+            asked = [np.flatnonzero(row).astype(np.int32) for row in questions]
+            lessons = teacher.teach_again(asked, trainer.deadline)
+            prefix = f"memory/{number}/"
+            columns = {name.removeprefix(prefix): array for name, array in tensors.items() if name.startswith(prefix)}
+            trainer.memory.problems[number].unpack(columns)
+            if lessons != len(trainer.memory.problems[number]):
+                raise ValueError("the teacher does not teach what it taught before")
+        trainer.progress = self.progress
+        trainer.earlier_seconds = trainer.progress.elapsed
+
+
+def read_checkpoint(path: Path) -> Checkpoint:
+    """Reads a checkpoint.
 
     Raises:
         FileError: If the file cannot be read.
-        ModelFileError: If it is no checkpoint, a damaged one, or one of another training.
+        ModelFileError: If it is no checkpoint, or a damaged one.
     """
     data = read_bytes(path)
     try:
         tensors, metadata = split_tensors(data)
         header = json.loads(metadata[FORMAT])
-    except (ValueError, KeyError):
-        raise ModelFileError(f"{path}: not a checkpoint, or cut off or damaged") from None
-    if header.get("version") != VERSION:
-        raise ModelFileError(f"{path}: the checkpoint has version {header.get('version')!r}; expected {VERSION}")
-    here = _identity(trainer)
-    for key, value in here.items():
-        there = header.get(key)
-        if there == value:
-            continue
-        if isinstance(value, dict) and isinstance(there, dict):
-            key = next(name for name in value if there.get(name) != value[name])
-            value, there = value[key], there.get(key)
-        if key == "problems":
-            raise ModelFileError(f"{path}: the checkpoint is of another training: the problems differ")
-        raise ModelFileError(f"{path}: the checkpoint is of another training: {key} is {there} there, {value} here")
-    try:
-        _restore(trainer, header, tensors)
-    except (KeyError, ValueError, TypeError, RuntimeError) as error:
-        raise ModelFileError(f"{path}: damaged: {error}") from None
+        version = header["version"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise ModelFileError(f"{path}: not a checkpoint, or cut off or damaged. {_BEGIN_ANEW}") from None
+    if version != VERSION:
+        raise ModelFileError(
+            f"{path}: the checkpoint has version {version!r}; version {VERSION} is needed. {_BEGIN_ANEW}"
+        )
+    if header.pop("checksum", None) != _checksum(header, tensors):
+        raise ModelFileError(f"{path}: damaged: its checksum is wrong. {_BEGIN_ANEW}")
+    return Checkpoint(path, header, tensors)
 
 
-def _restore(trainer: Trainer, header: dict[str, Any], tensors: Arrays) -> None:
-    with torch.no_grad():
-        for name, weight in trainer.network.weights().items():
-            weight.copy_(torch.from_numpy(tensors[f"weight/{name}"]))
-            trainer.best_weights[name].copy_(torch.from_numpy(tensors[f"best/{name}"]))
-    for name, weight in trainer.network.weights().items():
-        keys = [key for key in ("step", "exp_avg", "exp_avg_sq") if f"adam/{key}/{name}" in tensors]
-        if keys:
-            state = {key: torch.from_numpy(tensors[f"adam/{key}/{name}"].copy()) for key in keys}
-            trainer.optimiser.state[weight] = state
-    trainer.dropout.set_state(torch.from_numpy(tensors["dropout"].copy()))
-    trainer.sampling.bit_generator.state = _from_json(header["sampling"])
-    for number, teacher in enumerate(trainer.teachers):
-        width = teacher.task.num_propositions
-        questions = np.unpackbits(tensors[f"questions/{number}"], axis=1, count=width).view(np.bool_)
-        lessons = teacher.teach_again([np.flatnonzero(row).astype(np.int32) for row in questions])
-        prefix = f"memory/{number}/"
-        columns = {name.removeprefix(prefix): array for name, array in tensors.items() if name.startswith(prefix)}
-        trainer.memory.problems[number].unpack(columns)
-        if lessons != len(trainer.memory.problems[number]):
-            raise ValueError("the teacher does not teach what it taught before")
-    records = [EpochRecord(**(record | {"goals": tuple(record["goals"])})) for record in header["history"]]
-    trainer.progress = Progress(records, header["idle_epochs"])
+def mark_diverged(path: Path) -> None:
+    """Remembers in a checkpoint that the epoch after it ended with a loss that is no number."""
+    checkpoint = read_checkpoint(path)
+    _write(path, checkpoint.header | {"diverged": True}, checkpoint.tensors)
 
 
-def _identity(trainer: Trainer) -> dict[str, Any]:
-    """What must be the same for training to go on."""
-    limits = {"solved_epochs", "patience", "max_epochs", "time_limit"}
-    training = {key: value for key, value in asdict(trainer.preset.training).items() if key not in limits}
-    return {
-        "seed": trainer.seed,
-        "network": trainer.preset.network.to_dict(),
-        "training": training,
-        "problems": [[task.problem, fingerprint(task)] for task in trainer.tasks],
-    }
+_BEGIN_ANEW = "The same command with --force instead of --resume begins anew"
+
+
+def _write(path: Path, header: dict[str, Any], tensors: Arrays) -> None:
+    header = header | {"version": VERSION}
+    complete = header | {"checksum": _checksum(header, tensors)}
+    write_atomically(path, join_tensors(tensors, {FORMAT: json.dumps(complete)}))
+
+
+def _checksum(header: dict[str, Any], tensors: Arrays) -> str:
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name in sorted(tensors):
+        array = np.ascontiguousarray(tensors[name])
+        digest.update(f"{name} {array.dtype} {array.shape}\n".encode() + array.tobytes())
+    return digest.hexdigest()
+
+
+def _options(preset: Preset, seed: int) -> dict[str, Any]:
+    """What must be the same for training to go on, beside the problems."""
+    training = {key: value for key, value in preset.training.to_dict().items() if key not in ENDINGS}
+    return {"seed": seed, "network": preset.network.to_dict(), "training": training}
 
 
 def _as_json(value: Any) -> Any:

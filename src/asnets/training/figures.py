@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from asnets.errors import ConfigError
-from asnets.training.trainer import EpochRecord
+from asnets.training.progress import EpochRecord
 
 
 class TensorBoard:

@@ -56,6 +56,10 @@ class ProblemMemory:
         )
         return inputs, chosen["best"]
 
+    def num_best(self) -> npt.NDArray[np.int64]:
+        """For each state, how many actions are best."""
+        return self._columns["best"][: self._size].sum(axis=1, dtype=np.int64)
+
     def packed(self) -> dict[str, npt.NDArray[np.uint8]]:
         """The matrices, eight columns in a byte."""
         return {name: np.packbits(column[: self._size], axis=1) for name, column in self._columns.items()}
@@ -93,6 +97,14 @@ class Memory:
 
     def __len__(self) -> int:
         return sum(len(problem) for problem in self.problems)
+
+    def loss_floor(self) -> float:
+        """The lowest mean loss of a state that the labels allow; 0 without states.
+
+        Of k best actions, each has the probability 1/k at best: that makes a loss of k log k.
+        """
+        counts = np.concatenate([np.zeros(0), *(problem.num_best() for problem in self.problems)])
+        return float((counts * np.log(counts)).mean()) if len(counts) else 0.0
 
     def sample(self, size: int, random: np.random.Generator) -> tuple[Batch, Tensor]:
         """A minibatch drawn uniformly, with replacement, from all states; and the labels y of its rows."""

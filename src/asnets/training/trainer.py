@@ -3,25 +3,29 @@
 Each epoch explores with the sampled policy, asks the teacher about the states met and those of its own policy from
 there, remembers what is new, takes steps of Adam on minibatches of the memory, and judges the greedy policy on the
 training problems. The best weights are kept.
+
+A deadline ends all of it, wherever it stands. An epoch that has not been finished then does not count. The first epoch
+is the exception that it can be: labelling and learning leave each other time, so that there is something to keep.
 """
 
 from __future__ import annotations
 
+import logging
 import math
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
-from itertools import takewhile
+from dataclasses import asdict, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from asnets.errors import ConfigError, TrainingError
+from asnets.deadline import Deadline
+from asnets.errors import ConfigError, LimitError, TrainingError
 from asnets.evaluation import simulate, trace
 from asnets.evaluation.rollouts import MAX_SEED
 from asnets.grounding import GroundTask
@@ -29,100 +33,59 @@ from asnets.network import DomainSignature, build_structure
 from asnets.network.batch import DisjointUnion
 from asnets.network.native_policy import NetworkPolicy
 from asnets.network.network import ASNet
+from asnets.planning.policy_file import fingerprint
 from asnets.training.config import Preset
 from asnets.training.loss import cross_entropy, squared_norm
 from asnets.training.memory import Memory
-from asnets.training.teacher import Lesson, Teacher
+from asnets.training.problems import MORE_TIME, choose_problems
+from asnets.training.progress import EpochRecord, Progress, is_as_good, is_better, most_time
+from asnets.training.seeds import derived_seed
+from asnets.training.teacher import Lesson
 
-SAME_COST = 0.01
-"""Mean costs that differ by less than this share count as equal: they come from few runs."""
+logger = logging.getLogger("asnets.training")
 
-
-@dataclass(frozen=True)
-class EpochRecord:
-    """What an epoch came to.
-
-    Attributes:
-        goals: For each training problem, how many runs of the greedy policy reached the goal.
-        cost: Mean over the training problems of the cost of runs that reached the goal, over the teacher's value.
-        loss: Mean over the epoch's minibatches, for each state, without the term of the weights.
-        memory: Labelled states so far.
-        skipped: States so far about which the teacher took too long.
-        seconds: Of this epoch, by what they went to.
-        elapsed: Since training began, all sessions together.
-        best: Whether the weights are the best so far.
-    """
-
-    epoch: int
-    goals: tuple[int, ...]
-    runs: int
-    cost: float | None
-    loss: float
-    memory: int
-    skipped: int
-    seconds: dict[str, float]
-    elapsed: float
-    best: bool
-
-    @property
-    def coverage(self) -> float:
-        return sum(self.goals) / (self.runs * len(self.goals))
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-
-@dataclass
-class Progress:
-    """Where training stands; all of it goes into checkpoints."""
-
-    history: list[EpochRecord] = field(default_factory=list)
-    idle_epochs: int = 0
-
-    @property
-    def solved_epochs(self) -> int:
-        """How many epochs in a row, up to now, have solved all training problems."""
-        return sum(1 for _ in takewhile(lambda record: record.coverage == 1, reversed(self.history)))
-
-    @property
-    def best(self) -> EpochRecord | None:
-        return next((record for record in reversed(self.history) if record.best), None)
-
-    @property
-    def elapsed(self) -> float:
-        return self.history[-1].elapsed if self.history else 0.0
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """A training problem that is not used, and why."""
-
-    problem: str
-    reason: str
+_FIRST_EPOCH_SHARE = 0.5
+"""In the first epoch, labelling and learning may each take this share of the time left, so that it is finished."""
 
 
 class Trainer:
     """Training of one network on some problems of a domain.
 
     Attributes:
-        tasks: The training problems that are used.
+        given: All training problems.
+        tasks: Those that are used.
         left_out: Those that are not.
         teacher_values: The teacher's expected cost of each task.
+        earlier_seconds: How long the sessions took that this one goes on from.
     """
 
-    def __init__(self, tasks: Sequence[GroundTask], preset: Preset, *, seed: int = 0, threads: int = 1) -> None:
+    def __init__(
+        self,
+        tasks: Sequence[GroundTask],
+        preset: Preset,
+        *,
+        seed: int = 0,
+        threads: int = 1,
+        deadline: Deadline | None = None,
+        left_out: Mapping[int, str] | None = None,
+        show: Callable[[str], None] = lambda doing: None,
+    ) -> None:
         """Sets up training; the teacher solves the initial states.
 
         Args:
-            tasks: Training problems, of one domain.
+            tasks: Training problems, of one domain and with one kind of costs.
             preset: The network and how to train it.
             seed: Of all random choices.
             threads: How many problems to explore at once. Results are the same.
+            deadline: When training has to end; by default the time limit of the preset, from now on.
+            left_out: Problems that an earlier session left out and why, by position.
+            show: Is told what is going on.
 
         Raises:
             ConfigError: If there is no problem to train on, or they are of several domains.
+            LimitError: If the deadline passes first.
         """
-        begin = time.perf_counter()
+        self.deadline = Deadline(preset.training.time_limit) if deadline is None else deadline
         if not tasks:
             raise ConfigError("there are no training problems")
         if not 0 <= seed <= MAX_SEED:
@@ -132,42 +95,55 @@ class Trainer:
         signature = DomainSignature.of(tasks[0])
         for task in tasks[1:]:
             differences = signature.differences(DomainSignature.of(task))
+            pair = f"the problems {tasks[0].problem!r} and {task.problem!r}"
             if differences:
-                raise ConfigError(
-                    f"the problems {tasks[0].problem!r} and {task.problem!r} are of different domains: {differences[0]}"
-                )
+                raise ConfigError(f"{pair} are of different domains: {differences[0]}")
+            if task.cost_mode != tasks[0].cost_mode:
+                raise ConfigError(f"{pair} have {tasks[0].cost_mode} and {task.cost_mode} costs; they must be the same")
         self.preset = preset
         self.seed = seed
+        self.given = tuple(tasks)
         self._threads = threads
-        self.tasks: list[GroundTask] = []
-        self.left_out: list[LeftOut] = []
-        self.teacher_values: list[float] = []
-        self.teachers: list[Teacher] = []
-        self._choose_tasks(tasks)
+        choice = choose_problems(tasks, preset, seed=seed, deadline=self.deadline, left_out=left_out, show=show)
+        self.tasks = [problem.task for problem in choice.used]
+        self.teachers = [problem.teacher for problem in choice.used]
+        self.teacher_values = [problem.value for problem in choice.used]
+        self.left_out = choice.left_out
+        self._problem_seconds = choice.seconds
+        show("setting up the network")
         self.network = ASNet(signature, preset.network, seed=seed)
-        union = DisjointUnion([build_structure(task, preset.network.pooling) for task in self.tasks])
-        self.memory = Memory(self.tasks, union, preset.network.features)
+        structures = []
+        for task in self.tasks:
+            self.deadline.check(f"the network of {task.problem} was set up")
+            structures.append(build_structure(task, preset.network.pooling))
+        self.memory = Memory(self.tasks, DisjointUnion(structures), preset.network.features)
         self._explorers = [NetworkPolicy(self.network, task, sampled=True) for task in self.tasks]
         self._judged = [NetworkPolicy(self.network, task) for task in self.tasks]
         self.best_weights = self._copied_weights()
         self.progress = Progress()
         self.optimiser = torch.optim.Adam(self.network.parameters(), lr=preset.training.learning_rate)
-        self.sampling = np.random.Generator(np.random.Philox(_derived_seed(seed, 1)))
-        self.dropout = torch.Generator().manual_seed(_derived_seed(seed, 2) >> 1)
-        self._set_up_seconds = time.perf_counter() - begin
+        self.sampling = np.random.Generator(np.random.Philox(derived_seed(seed, 1)))
+        self.dropout = torch.Generator().manual_seed(derived_seed(seed, 2) >> 1)
+        self.earlier_seconds = 0.0
+
+    @cached_property
+    def fingerprints(self) -> tuple[str | None, ...]:
+        """Of all given problems; None for those that are left out."""
+        left_out = {each.position for each in self.left_out}
+        return tuple(None if i in left_out else fingerprint(task) for i, task in enumerate(self.given))
 
     def run_epoch(self) -> EpochRecord:
-        """One epoch of Algorithm 1, and the judgement."""
-        before = self.progress.elapsed if self.progress.history else self._set_up_seconds
-        begin = time.perf_counter() - before
+        """One epoch of Algorithm 1, and the judgement.
+
+        Raises:
+            LimitError: If the deadline passes before it is finished. The epoch does not count: the records and the best
+                weights are those before it, but nothing else is, so that no other epoch can follow.
+            TrainingError: If the loss or the weights are no longer numbers.
+        """
         seconds: dict[str, float] = {}
-
-        def is_late() -> bool:
-            return time.perf_counter() - begin >= self.preset.training.time_limit
-
-        self._explore(seconds, is_late)
+        self._explore(seconds)
         with _one_torch_thread():
-            loss = self._learn(seconds, is_late)
+            loss = self._learn(seconds)
         goals, cost = self._judge(seconds)
         history = self.progress.history
         record = EpochRecord(
@@ -179,30 +155,40 @@ class Trainer:
             memory=len(self.memory),
             skipped=sum(teacher.skipped for teacher in self.teachers),
             seconds=seconds,
-            elapsed=time.perf_counter() - begin,
+            elapsed=self.earlier_seconds + self.deadline.elapsed,
             best=False,
         )
         best = self.progress.best
-        improved = best is None or _is_better(record, best)
-        if best is None or improved or (_is_as_good(record, best) and record.loss <= best.loss):
+        improved = best is None or is_better(record, best)
+        if best is None or improved or (is_as_good(record, best) and record.loss <= best.loss):
             record = replace(record, best=True)
             self.best_weights = self._copied_weights()
         history.append(record)
         self.progress.idle_epochs = 0 if improved else self.progress.idle_epochs + 1
         return record
 
-    def why_stop(self) -> str | None:
-        """Why training is over; None if it is not."""
-        config = self.preset.training
-        if self.progress.solved_epochs >= config.solved_epochs:
-            return f"all training problems solved for {config.solved_epochs} epochs"
-        if self.progress.idle_epochs >= config.patience:
-            return f"nothing better for {config.patience} epochs"
-        if len(self.progress.history) >= config.max_epochs:
-            return f"the limit of {config.max_epochs} epochs"
-        if self.progress.elapsed >= config.time_limit:
-            return f"the time limit of {config.time_limit:g} s"
-        return None
+    def why_over(self) -> str | None:
+        """Why training is over; None if it is not.
+
+        Raises:
+            LimitError: If the deadline has passed before an epoch was finished.
+        """
+        reason = self.progress.why_over(self.preset.training)
+        return self.time_is_up() if reason is None and self.deadline.has_passed() else reason
+
+    def time_is_up(self) -> str:
+        """Why training is over once the deadline has passed.
+
+        Raises:
+            LimitError: If no epoch has been finished, with what the time went to.
+        """
+        limit = f"the time limit of {self.preset.training.time_limit:g} s"
+        if not self.progress.history:
+            raise LimitError(
+                f"{limit} was reached before the first epoch was finished, so that there is no model. Most of the time "
+                f"went to {most_time(self._problem_seconds)}. {MORE_TIME}"
+            )
+        return limit
 
     def best_network(self) -> ASNet:
         """The network with the best weights so far."""
@@ -225,54 +211,32 @@ class Trainer:
             "left_out": [asdict(each) for each in self.left_out],
             "epochs": len(self.progress.history),
             "seconds": self.progress.elapsed,
+            "loss_floor": self.memory.loss_floor(),
             "best": None if best is None else best.to_dict(),
         }
 
-    def _choose_tasks(self, tasks: Sequence[GroundTask]) -> None:
-        config = self.preset.training
-        for position, task in enumerate(tasks):
-            seed = _derived_seed(self.seed, 3, position)
-            teacher = Teacher(task, config, features=self.preset.network.features, seed=seed)
-            value = teacher.solve_initial()
-            if value is None:
-                reason = f"the teacher did not solve it within {config.query_limit:,} expanded states"
-            elif value == 0:
-                reason = "its goal holds at once"
-            elif value >= config.penalty:
-                reason = "its goal cannot be reached for less than the dead-end penalty"
-            else:
-                self.tasks.append(task)
-                self.teachers.append(teacher)
-                self.teacher_values.append(value)
-                continue
-            self.left_out.append(LeftOut(task.problem, reason))
-        if not self.tasks:
-            raise ConfigError(
-                "there is no problem to train on: "
-                + "; ".join(f"{each.problem} is left out because {each.reason}" for each in self.left_out)
-            )
-
-    def _explore(self, seconds: dict[str, float], is_late: Callable[[], bool]) -> None:
+    def _explore(self, seconds: dict[str, float]) -> None:
         config = self.preset.training
         rounds = -(-config.explore_rounds // len(self.tasks))
         first = len(self.progress.history) * rounds
-        interrupted = threading.Event()
-
-        def should_stop() -> bool:
-            return interrupted.is_set() or is_late()
+        is_first = not self.progress.history
+        share = self._share()
 
         def explore(problem: int) -> tuple[list[Lesson], float, float]:
             begin = time.perf_counter()
+            own = share.part(min(1.0, self._threads / (len(self.tasks) - problem))) if is_first else share
             policy = self._explorers[problem]
             policy.set_weights(self.network)
-            seed = _derived_seed(self.seed, 4, problem)
-            trajectories = [
-                trace(policy, episode=first + number, max_steps=config.max_steps, seed=seed).states
-                for number in range(rounds)
-            ]
+            seed = derived_seed(self.seed, 4, problem)
+            trajectories = []
+            for number in range(rounds):
+                if own.has_passed():
+                    break
+                run = trace(policy, episode=first + number, max_steps=config.max_steps, seed=seed, deadline=own)
+                trajectories.append(run.states)
             explored = time.perf_counter()
             teacher = self.teachers[problem]
-            lessons = [lesson for states in trajectories for lesson in teacher.teach(states, should_stop)]
+            lessons = [lesson for states in trajectories for lesson in teacher.teach(states, own)]
             return lessons, explored - begin, time.perf_counter() - explored
 
         if self._threads == 1:
@@ -282,22 +246,25 @@ class Trainer:
                 try:
                     results = list(pool.map(explore, range(len(self.tasks))))
                 except KeyboardInterrupt:
-                    interrupted.set()  # Threads do not see signals.
+                    self.deadline.cancel()  # Threads do not see signals.
                     pool.shutdown(cancel_futures=True)
                     raise
-        for problem, (lessons, _, _) in enumerate(results):
+        for problem, (lessons, explored, taught) in enumerate(results):
             self.memory.problems[problem].add(lessons)
+            self._problem_seconds[self.tasks[problem].problem] += explored + taught
         seconds["explore"] = sum(explored for _, explored, _ in results)
         seconds["teacher"] = sum(taught for _, _, taught in results)
+        self.deadline.check("the policy explored")
 
-    def _learn(self, seconds: dict[str, float], is_late: Callable[[], bool]) -> float:
-        """Takes the steps of an epoch; returns the mean loss of a state.
+    def _share(self) -> Deadline:
+        """How long a part of an epoch may take: in the first one, not so long that it is not finished."""
+        return self.deadline if self.progress.history else self.deadline.part(_FIRST_EPOCH_SHARE)
 
-        Raises:
-            TrainingError: If the loss is no longer a number.
-        """
+    def _learn(self, seconds: dict[str, float]) -> float:
+        """Takes the steps of an epoch; returns the mean loss of a state."""
         config = self.preset.training
         begin = time.perf_counter()
+        share = self._share()
         total, steps = 0.0, 0
         for _ in range(config.learn_steps if len(self.memory) else 0):
             batch, best = self.memory.sample(config.batch_size, self.sampling)
@@ -310,29 +277,42 @@ class Trainer:
             self.optimiser.step()
             total += loss.item() / config.batch_size
             if not math.isfinite(total):
-                raise TrainingError(
-                    f"the loss is no longer a number in epoch {len(self.progress.history) + 1}; "
-                    "a smaller learning rate or ℓ2 coefficient may help"
-                )
+                raise self._diverged("loss is no longer a number")
             steps += 1
-            if is_late():
+            if share.has_passed():
                 break
         seconds["learn"] = time.perf_counter() - begin
+        self.deadline.check("the network learnt")
+        if not all(bool(weight.isfinite().all()) for weight in self.network.parameters()):
+            raise self._diverged("weights are no longer numbers")
         return total / max(1, steps)
+
+    def _diverged(self, what: str) -> TrainingError:
+        return TrainingError(
+            f"the {what} in epoch {len(self.progress.history) + 1}; "
+            "a smaller learning rate (--learning-rate) or ℓ2 coefficient (--l2) may help"
+        )
 
     def _judge(self, seconds: dict[str, float]) -> tuple[tuple[int, ...], float | None]:
         config = self.preset.training
         begin = time.perf_counter()
         goals, costs = [], []
-        for problem, (policy, value) in enumerate(zip(self._judged, self.teacher_values, strict=True)):
+        for problem, (task, policy, value) in enumerate(
+            zip(self.tasks, self._judged, self.teacher_values, strict=True)
+        ):
+            doing = f"the policy was judged on {task.problem}"
+            self.deadline.check(doing)
             policy.set_weights(self.network)
             result = simulate(
                 policy,
                 episodes=config.judge_runs,
                 max_steps=config.max_steps,
-                seed=_derived_seed(self.seed, 5, problem),
+                seed=derived_seed(self.seed, 5, problem),
                 threads=self._threads,
+                deadline=self.deadline,
             )
+            if result.count("stopped"):
+                raise LimitError(f"the time limit was reached while {doing}")
             goals.append(result.count("goal"))
             if result.mean_cost is not None:
                 costs.append(result.mean_cost / value)
@@ -344,9 +324,19 @@ class Trainer:
 
 
 def train(trainer: Trainer, on_epoch: Callable[[EpochRecord], None] = lambda record: None) -> str:
-    """Runs epochs until training is over; returns why it is."""
-    while (reason := trainer.why_stop()) is None:
-        on_epoch(trainer.run_epoch())
+    """Runs epochs until training is over; returns why it is.
+
+    Raises:
+        LimitError: If time runs out before an epoch is finished.
+        TrainingError: If training cannot go on.
+    """
+    while (reason := trainer.why_over()) is None:
+        try:
+            record = trainer.run_epoch()
+        except LimitError:
+            return trainer.time_is_up()
+        logger.info("%s", record)
+        on_epoch(record)
     return reason
 
 
@@ -359,21 +349,3 @@ def _one_torch_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def _is_better(record: EpochRecord, best: EpochRecord) -> bool:
-    """By coverage, then by cost."""
-    if record.coverage != best.coverage:
-        return record.coverage > best.coverage
-    return record.cost is not None and (best.cost is None or record.cost < best.cost * (1 - SAME_COST))
-
-
-def _is_as_good(record: EpochRecord, best: EpochRecord) -> bool:
-    if record.coverage != best.coverage:
-        return False
-    return best.cost is None or (record.cost is not None and record.cost <= best.cost * (1 + SAME_COST))
-
-
-def _derived_seed(*path: int) -> int:
-    """A seed of its own for each purpose: the first number is the user's, the others name the purpose."""
-    return int(np.random.SeedSequence(path).generate_state(1, np.uint64)[0])

@@ -1,0 +1,66 @@
+"""All commands."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from asnets.cli.check import check
+from asnets.cli.evaluate import evaluate
+from asnets.cli.generate import generate
+from asnets.cli.heuristics import heuristics
+from asnets.cli.inspect import inspect
+from asnets.cli.logs import with_log_options
+from asnets.cli.models import models
+from asnets.cli.network_options import with_preset_defaults
+from asnets.cli.report import report
+from asnets.cli.reproduce import reproduce
+from asnets.cli.run import run
+from asnets.cli.running import reporting
+from asnets.cli.simulate import simulate
+from asnets.cli.solve import solve
+from asnets.cli.train import train
+
+app = typer.Typer(
+    name="asnets",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    # Help without frames: names are whole however narrow the terminal is.
+    rich_markup_mode=None,
+    epilog="Exit codes: 0 success, 2 wrong use, 3 bad input or output that cannot be written, 4 a limit was reached, "
+    "70 a bug of ours, 130 interrupted (Ctrl-C), 143 terminated (SIGTERM).",
+)
+for command in (
+    check,
+    inspect,
+    generate,
+    simulate,
+    heuristics,
+    solve,
+    train,
+    evaluate,
+    run,
+    models,
+    reproduce,
+    report,
+):
+    app.command()(reporting(with_log_options(with_preset_defaults(command))))
+
+
+@reporting
+def _print_version(value: bool) -> None:
+    if value:
+        print(f"asnets {version('asnets')}", flush=True)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    show_version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Action Schema Networks: generalised policies for probabilistic planning in PPDDL."""

@@ -1,0 +1,70 @@
+"""What went wrong in a training that did not succeed, and what may help."""
+
+from __future__ import annotations
+
+from asnets.training.progress import EpochRecord
+from asnets.training.trainer import Trainer
+
+_GOOD = 0.9
+"""A policy that reaches the goal this often, compared with the teacher's policy, is good."""
+_TEACHER_RUNS = 100
+
+
+def shortcomings(trainer: Trainer, reason: str) -> list[str]:
+    """Sentences about a training that did not succeed; none where it did.
+
+    It has not succeeded if the best policy reaches the goal of a training problem clearly less often than the teacher's
+    does. Where dead ends cannot be avoided, the teacher's does not always reach it either.
+
+    Args:
+        trainer: After the training.
+        reason: Why it is over.
+    """
+    best = trainer.progress.best
+    if best is None or best.coverage == 1:
+        return []
+    failed = _failed(trainer, best)
+    if not failed:
+        return []
+    found = [f"training has not succeeded: {'; '.join(failed)}"]
+    config = trainer.preset.training
+    if trainer.progress.idle_epochs < config.patience:
+        epochs = len(trainer.progress.history)
+        found.append(f"training was ended early, by {reason} after {epochs} epochs: more time or epochs may be enough")
+    if best.skipped:
+        found.append(
+            f"the teacher skipped {best.skipped:,} states, which take more than {config.query_limit:,} expanded states "
+            "each: a larger --query-limit or another --teacher-heuristic may help"
+        )
+    if best.memory == 0:
+        found.append(
+            "nothing could be learnt: no state has a label. States teach nothing that have one applicable action, or "
+            "from which giving up is best (--penalty)"
+        )
+        return found
+    floor = trainer.memory.loss_floor()
+    if best.loss > floor + 0.05 + 0.1 * floor:
+        found.append(
+            f"the loss is {best.loss:.3f}, while the labels allow {floor:.3f}: the network does not tell the best "
+            f"actions apart. More --layers ({trainer.preset.network.layers} now), another --feature "
+            f"({', '.join(trainer.preset.network.features) or 'none'} now), more --learn-steps or another "
+            "--learning-rate may help"
+        )
+    else:
+        found.append(
+            f"the loss, {best.loss:.3f}, is about what the labels allow, {floor:.3f}: what the teacher taught was "
+            "learnt, but the policy meets other states. More epochs, or training problems of more kinds, may help"
+        )
+    return found
+
+
+def _failed(trainer: Trainer, best: EpochRecord) -> list[str]:
+    failed = []
+    for task, teacher, goals in zip(trainer.tasks, trainer.teachers, best.goals, strict=True):
+        reached = teacher.goals(_TEACHER_RUNS, trainer.preset.training.max_steps)
+        if goals / best.runs < _GOOD * reached / _TEACHER_RUNS:
+            failed.append(
+                f"on {task.problem} {goals} of {best.runs} runs reach the goal, of the teacher's policy "
+                f"{reached} of {_TEACHER_RUNS}"
+            )
+    return failed

@@ -1,0 +1,113 @@
+"""Where training stands: what each epoch came to, which one was best, and whether training is over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import takewhile
+from typing import Any
+
+from asnets.training.config import TrainingConfig
+
+SAME_COST = 0.01
+"""Mean costs that differ by less than this share count as equal: they come from few runs."""
+
+
+@dataclass(frozen=True)
+class EpochRecord:
+    """What an epoch came to.
+
+    Attributes:
+        goals: For each training problem, how many runs of the greedy policy reached the goal.
+        cost: Mean over the training problems of the cost of runs that reached the goal, over the teacher's value.
+        loss: Mean over the epoch's minibatches, for each state, without the term of the weights.
+        memory: Labelled states so far.
+        skipped: States so far about which the teacher took too long.
+        seconds: Of this epoch, by what they went to.
+        elapsed: Since training began, with reading and setting up, all sessions together.
+        best: Whether the weights are the best so far.
+    """
+
+    epoch: int
+    goals: tuple[int, ...]
+    runs: int
+    cost: float | None
+    loss: float
+    memory: int
+    skipped: int
+    seconds: dict[str, float]
+    elapsed: float
+    best: bool
+
+    @property
+    def coverage(self) -> float:
+        return sum(self.goals) / (self.runs * len(self.goals))
+
+    def __str__(self) -> str:
+        times = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in self.seconds.items())
+        skipped = f", {self.skipped:,} skipped" if self.skipped else ""
+        return (
+            f"epoch {self.epoch}: solved {' '.join(map(str, self.goals))} of {self.runs} each, "
+            f"loss {self.loss:.4f}, memory {self.memory:,}{skipped}; {times}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> EpochRecord:
+        return cls(**(values | {"goals": tuple(values["goals"])}))
+
+
+@dataclass
+class Progress:
+    """Where training stands; all of it goes into checkpoints."""
+
+    history: list[EpochRecord] = field(default_factory=list)
+    idle_epochs: int = 0
+
+    @property
+    def solved_epochs(self) -> int:
+        """How many epochs in a row, up to now, have solved all training problems."""
+        return sum(1 for _ in takewhile(lambda record: record.coverage == 1, reversed(self.history)))
+
+    @property
+    def best(self) -> EpochRecord | None:
+        return next((record for record in reversed(self.history) if record.best), None)
+
+    @property
+    def elapsed(self) -> float:
+        return self.history[-1].elapsed if self.history else 0.0
+
+    def is_solved(self, config: TrainingConfig) -> bool:
+        """Whether the training problems have been solved for long enough."""
+        return self.solved_epochs >= config.solved_epochs
+
+    def why_over(self, config: TrainingConfig) -> str | None:
+        """Why training is over, whatever time is left; None if it is not."""
+        if self.is_solved(config):
+            return f"all training problems solved for {config.solved_epochs} epochs"
+        if self.idle_epochs >= config.patience:
+            return f"nothing better for {config.patience} epochs"
+        if len(self.history) >= config.max_epochs:
+            return f"the limit of {config.max_epochs} epochs"
+        return None
+
+
+def is_better(record: EpochRecord, best: EpochRecord) -> bool:
+    """By coverage, then by cost."""
+    if record.coverage != best.coverage:
+        return record.coverage > best.coverage
+    return record.cost is not None and (best.cost is None or record.cost < best.cost * (1 - SAME_COST))
+
+
+def is_as_good(record: EpochRecord, best: EpochRecord) -> bool:
+    if record.coverage != best.coverage:
+        return False
+    return best.cost is None or (record.cost is not None and record.cost <= best.cost * (1 + SAME_COST))
+
+
+def most_time(seconds: dict[str, float], count: int = 3) -> str:
+    """The names that the most time went to, in words."""
+    most: Sequence[tuple[str, float]] = sorted(seconds.items(), key=lambda item: -item[1])[:count]
+    return ", ".join(f"{name} ({spent:.2g} s)" for name, spent in most)

@@ -1,0 +1,120 @@
+"""Runs that cannot reach the goal any more, and runs that go in circles."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from asnets import _native
+from asnets.deadline import Deadline
+from asnets.evaluation import RandomPolicy, simulate, trace
+from asnets.grounding import GroundTask, ground
+from asnets.ppddl.model import Domain, Problem
+from tests.oracles.explicit import explore
+from tests.oracles.relaxed import goal_is_relaxed_reachable
+from tests.strategies import tasks
+from tests.support import ground_text
+
+pytestmark = pytest.mark.native
+
+CAR = """
+(:predicates (at ?a) (road ?a ?b) (works) (parked ?a))
+(:action drive :parameters (?a ?b) :precondition (and (at ?a) (road ?a ?b))
+  :effect (and (at ?b) (not (at ?a)) (probabilistic 1/4 (not (works)))))
+(:action park :parameters (?a) :precondition (and (at ?a) (works)) :effect (parked ?a))
+"""
+
+
+def car() -> GroundTask:
+    """A car that breaks down and drives on: it can never be parked then, though actions apply for ever."""
+    return ground_text(
+        CAR,
+        "(:objects a b c) (:init (at a) (works) (road a b) (road b a) (road b c) (road c b)) (:goal (parked c))",
+    )
+
+
+@given(tasks())
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+def test_the_detector_is_relaxed_reachability(task: tuple[Domain, Problem]) -> None:
+    grounded = ground(*task)
+    explicit = explore(grounded, 60)
+    detector = _native.DeadEndDetector(grounded.native)
+    if explicit is None:
+        return
+    for number in explicit.numbers:
+        true = explicit.states.propositions(number)
+        assert detector.is_dead_end(true) == (not goal_is_relaxed_reachable(grounded, true.tolist(), ()))
+
+
+def test_a_dead_car_does_not_drive_on() -> None:
+    task = car()
+    policy = RandomPolicy(task)
+    looked = simulate(policy, episodes=200, max_steps=300, seed=1)
+    blind = simulate(policy, episodes=200, max_steps=300, seed=1, detect_dead_ends=False)
+    assert blind.count("dead_end") == 0
+    assert looked.count("dead_end") == blind.count("step_limit") + blind.count("loop") > 0
+    assert looked.count("goal") == blind.count("goal") > 0
+    assert looked.mean_cost == blind.mean_cost
+    for episode in range(200):
+        if looked.record(episode).ending != "dead_end":
+            assert looked.record(episode) == blind.record(episode)
+            continue
+        # Found within eight steps of where it broke down.
+        run = trace(policy, episode=episode, max_steps=300, seed=1)
+        assert run.record == looked.record(episode)
+        works = [any(task.atom_name(int(atom)) == "(works)" for atom in state) for state in run.states]
+        assert 0 < works.index(False) <= run.record.steps < works.index(False) + 8
+
+
+def test_dead_ends_are_seen_at_the_step_limit_at_the_latest() -> None:
+    policy = RandomPolicy(car())
+    for max_steps in range(1, 12):
+        looked = simulate(policy, episodes=300, max_steps=max_steps, seed=2)
+        for episode in range(300):
+            if looked.record(episode).ending == "step_limit":
+                last = trace(policy, episode=episode, max_steps=max_steps, seed=2).states[-1]
+                assert not _native.DeadEndDetector(car().native).is_dead_end(last)
+
+
+def test_results_do_not_depend_on_threads() -> None:
+    policy = RandomPolicy(car())
+    one, three = (simulate(policy, episodes=100, max_steps=50, seed=3, threads=threads) for threads in (1, 3))
+    assert np.array_equal(one.endings, three.endings)
+    assert np.array_equal(one.steps, three.steps)
+
+
+def ring(size: int) -> GroundTask:
+    """A walk round a ring; its goal needs two places visited in one step, which only the relaxation allows."""
+    return ground_text(
+        "(:constants l0 l1 far)"
+        "(:predicates (at ?a) (next ?a ?b) (was ?a))"
+        "(:action go :parameters (?a ?b) :precondition (and (at ?a) (next ?a ?b))"
+        " :effect (and (at ?b) (not (at ?a)) (was ?a) (forall (?c) (when (was ?c) (not (was ?c))))))"
+        "(:action leave :precondition (and (was l0) (was l1)) :effect (at far))",
+        f"(:objects {' '.join(f'l{i}' for i in range(2, size))})"
+        f"(:init (at l0) {' '.join(f'(next l{i} l{(i + 1) % size})' for i in range(size))}) (:goal (at far))",
+    )
+
+
+@pytest.mark.parametrize(("size", "ending"), [(4, "loop"), (16, "loop"), (40, "step_limit")])
+def test_loops(size: int, ending: str) -> None:
+    """Few states over and over; a longer round is none."""
+    result = simulate(RandomPolicy(ring(size)), episodes=2, max_steps=300)
+    assert result.count("goal") == 0
+    assert [result.record(episode).ending for episode in range(2)] == [ending] * 2
+    assert result.steps.tolist() == [300] * 2
+
+
+def test_a_deadline_stops_runs_and_traces() -> None:
+    passed = Deadline(math.inf)
+    passed.cancel()
+    policy = RandomPolicy(ring(40))
+    result = simulate(policy, episodes=5, max_steps=10**9, deadline=passed)
+    assert result.count("stopped") == 5
+    run = trace(policy, max_steps=10**9, deadline=passed)
+    assert run.record.ending == "stopped"
+    assert len(run.steps) == run.record.steps == run.record.cost
+    assert len(run.states) == len(run.steps) + 1
