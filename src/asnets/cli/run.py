@@ -72,9 +72,9 @@ def run(
             task, seed=seed, episode=episode, max_steps=max_steps, detect_dead_ends=detect_dead_ends, deadline=deadline
         )
         if output is not None:
-            from asnets.pictures import draw, page
+            from asnets.pictures import page, picture_of
 
-            picture = draw(found, task)
+            picture = picture_of(found, task)
             title = f"A run on {task.problem}"
             write_atomically(output, picture.svg if suffix == ".svg" else page(title, [picture.html]))
     if json:
