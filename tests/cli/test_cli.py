@@ -593,6 +593,7 @@ def test_simulate_as_json(folder: Path) -> None:
         "goals": expected.count("goal"),
         "dead_ends": expected.count("dead_end"),
         "step_limits": 0,
+        "loops": 0,
         "stopped": 0,
         "mean_cost": 2.0,
         "costs": "unit",
@@ -609,7 +610,12 @@ def test_simulate_as_text(folder: Path) -> None:
     rows = dict(re.split(r" {2,}", line.strip(), maxsplit=1) for line in result.stdout.splitlines())
     assert rows["problem"] == "only of ferry"
     assert rows["episodes"] == "1,000 of at most 1 steps, policy random"
-    assert (rows["goals"], rows["step limits"]) == ("0 (0.0%)", "1,000 (100.0%)")
+    # After one step, the ferry has sunk or sails on.
+    sunk = simulate(RandomPolicy(ground(*load_task(folder / "all.pddl"))), episodes=1000, max_steps=1).count("dead_end")
+    assert 150 < sunk < 350
+    assert rows["goals"] == "0 (0.0%)"
+    assert rows["dead ends"] == f"{sunk} ({sunk / 10:.1f}%)"
+    assert rows["step limits"] == f"{1000 - sunk} ({(1000 - sunk) / 10:.1f}%)"
     assert rows["mean cost"] == "no run reached the goal"
     assert rows["steps"].startswith("1,000 (")
     assert rows["seed"] == "0"
@@ -639,7 +645,10 @@ def test_simulate_with_a_trace(folder: Path) -> None:
 
 def test_trace_of_steps_that_change_nothing(tmp_path: Path) -> None:
     path = tmp_path / "idle.pddl"
-    path.write_text("(define (domain d) (:predicates (p)) (:action wait)) (define (problem p) (:domain d) (:goal (p)))")
+    path.write_text(
+        "(define (domain d) (:predicates (p)) (:action wait :effect (probabilistic 1/1000000000000000000 (p))))"
+        "(define (problem p) (:domain d) (:goal (p)))"
+    )
     lines = invoke("simulate", path, "--trace", "--max-steps", "12", "--episodes", "1").stdout.splitlines()
     assert lines[0] == " 1  (wait)  no change"
     assert lines[11] == "12  (wait)  no change"

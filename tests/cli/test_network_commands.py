@@ -54,6 +54,13 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture
+def tires(tmp_path: Path) -> Path:
+    path = tmp_path / "tires.pddl"
+    path.write_text(run("generate", "triangle-tireworld", "--size", "2").stdout)
+    return path
+
+
 def test_train(trained: Path) -> None:
     report = json.loads((trained / "report.json").read_text())
     assert report["ended"].startswith("all training problems solved")
@@ -94,10 +101,16 @@ def test_evaluate(trained: Path) -> None:
 def test_evaluate_says_why_runs_failed(trained: Path) -> None:
     result = run("evaluate", "m.asnet", "line.pddl", "l9.pddl", "l3.pddl", "--max-steps", "5", cwd=trained)
     assert result.returncode == 0
-    heading, nine, three, _ = (re.split(r" {2,}", line.strip()) for line in result.stdout.splitlines())
+    heading, nine, three, example, hint, _ = (re.split(r" {2,}", line.strip()) for line in result.stdout.splitlines())
     assert heading == ["problem", "goals", "step limits", "coverage", "mean cost", "features", "network", "total"]
     assert nine[:3] == ["line-9", "0/30", "30"]
     assert three[:3] == ["line-3", "30/30", "0"]
+    assert example == [
+        "line-9: run 0: not at the goal after 5 steps, the last of them (go l1 l2) (go l2 l3) (go l3 l4) (go l4 l5)"
+    ]
+    assert hint == ["`asnets run` with --seed 0 --episode N shows run N step by step"]
+    shown = run("run", "m.asnet", "line.pddl", "l9.pddl", "--max-steps", "5", "--episode", "0", cwd=trained)
+    assert shown.stdout.endswith("step limit reached after 5 steps, cost 5\n")
     result = run("evaluate", "m.asnet", "line.pddl", "l3.pddl", cwd=trained)
     assert result.stdout.splitlines()[0].split()[:3] == ["problem", "goals", "coverage"], "only failures that occurred"
 
@@ -152,6 +165,21 @@ def test_the_picture_is_that_of_the_network_that_train_makes(trained: Path, tmp_
 def test_run_with_a_time_limit(trained: Path) -> None:
     result = run("run", "m.asnet", "line.pddl", "l4.pddl", "--time-limit", "600", cwd=trained)
     assert (result.returncode, result.stderr) == (0, "")
+    task = asnets.load(trained / "line.pddl", trained / "l4.pddl")
+    stopped = asnets.Policy.load(trained / "m.asnet").run(task, deadline=Deadline(1e-9))
+    assert stopped.record.ending == "stopped"
+
+
+def test_any_run_of_an_evaluation_can_be_shown(tires: Path) -> None:
+    """The runs of a seed differ, and `run` makes the one that it is asked for."""
+    task = asnets.load(tires)
+    policy = asnets.Policy.load("triangle-tireworld")
+    expected = policy.evaluate(task, runs=8, seed=5).finished
+    assert len(set(expected.costs)) > 1
+    for episode in range(8):
+        result = run("run", "triangle-tireworld", tires, "--seed", "5", "--episode", str(episode), "--json")
+        found = json.loads(result.stdout)
+        assert (found["seed"], found["episode"], found["cost"]) == (5, episode, expected.costs[episode])
 
 
 def test_the_time_limit_stops_runs(trained: Path) -> None:

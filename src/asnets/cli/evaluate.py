@@ -176,6 +176,8 @@ def _show(rows: list[_Row]) -> None:
     for result in results:
         for failure in result.failures:
             print(f"{result.task.problem}: {failure.example}")
+    if any(result.failures for result in results):
+        print(f"`asnets run` with --seed {results[0].finished.seed} --episode N shows run N step by step")
     modes = " and ".join(dict.fromkeys(result.task.cost_mode for result in results))
     costs = f"costs: {modes}; " if modes else ""
     print(f"{costs}coverage and mean cost: 95% confidence; total: with reading, grounding and simulation")

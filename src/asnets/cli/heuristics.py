@@ -69,7 +69,8 @@ def heuristics(
         shown = "dead end" if math.isinf(value) else f"{value:g}"
         table.add_row(name, shown, f"{seconds * 1000:.2f} ms", "yes" if info.admissible else "no", info.description)
     show_table(table)
-    print(f"{len(cuts)} landmarks: of each, one action must be applied on any way to the goal")
+    word = "landmark" if len(cuts) == 1 else "landmarks"
+    print(f"{len(cuts)} {word}: of each, one action must be applied on any way to the goal")
     for cut, cost in zip(cuts, landmarks.costs, strict=True):
         more = f" … and {len(cut) - _MAX_SHOWN} more" if len(cut) > _MAX_SHOWN else ""
         print(f"  cost {cost:g}: {' '.join(cut[:_MAX_SHOWN])}{more}")

@@ -13,7 +13,7 @@ import sys
 from contextlib import suppress
 from enum import IntEnum
 from types import FrameType
-from typing import Any
+from typing import Any, BinaryIO
 
 
 class ExitCode(IntEnum):
@@ -63,10 +63,8 @@ def prepare() -> None:
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="plain")
-    if sys.stderr is None:
-        messages, encoding = os.fdopen(os.open(os.devnull, os.O_WRONLY), "wb"), "utf-8"
-    else:
-        messages, encoding = sys.stderr.buffer, sys.stderr.encoding
+    messages: BinaryIO = os.fdopen(os.open(os.devnull, os.O_WRONLY), "wb") if sys.stderr is None else sys.stderr.buffer
+    encoding = "utf-8" if sys.stderr is None else sys.stderr.encoding
     sys.stderr = _Forgiving(messages, encoding, "plain", line_buffering=True)
     signal.signal(signal.SIGTERM, _terminate)
 

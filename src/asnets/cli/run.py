@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,8 +24,12 @@ from asnets.cli.running import (
     require,
 )
 from asnets.deadline import Deadline
+from asnets.errors import LimitError
 from asnets.files import refuse_overwriting, write_atomically
-from asnets.grounding import DEFAULT_LIMITS
+from asnets.grounding import DEFAULT_LIMITS, GroundTask
+
+if TYPE_CHECKING:
+    from asnets.api import Run
 
 
 def run(
@@ -71,40 +75,47 @@ def run(
             picture = draw(found, task)
             title = f"A run on {task.problem}"
             write_atomically(output, picture.svg if suffix == ".svg" else page(title, [picture.html]))
-    record = found.record
     if json:
-        print_json(
+        print_json(_as_json(task, found, output))
+    else:
+        _show(found, output)
+    if found.record.ending == "stopped":
+        raise LimitError(f"the time limit of {deadline.seconds:g} s was reached: the run did not end")
+
+
+def _as_json(task: GroundTask, found: Run, picture: Path | None) -> dict[str, object]:
+    record = found.record
+    return {
+        "domain": task.domain,
+        "problem": task.problem,
+        "ending": record.ending,
+        "cost": record.cost,
+        "costs": task.cost_mode,
+        "seed": record.seed,
+        "episode": record.episode,
+        **({} if picture is None else {"picture": str(picture)}),
+        "steps": [
             {
-                "domain": task.domain,
-                "problem": task.problem,
-                "ending": record.ending,
-                "cost": record.cost,
-                "costs": task.cost_mode,
-                "seed": seed,
-                "episode": episode,
-                **({} if output is None else {"picture": str(output)}),
-                "steps": [
-                    {
-                        "action": step.action,
-                        "probability": step.probability,
-                        "runner_up": None
-                        if step.runner_up is None
-                        else {"action": step.runner_up[0], "probability": step.runner_up[1]},
-                        "added": list(step.added),
-                        "deleted": list(step.deleted),
-                    }
-                    for step in found.steps
-                ],
+                "action": step.action,
+                "probability": step.probability,
+                "runner_up": None
+                if step.runner_up is None
+                else {"action": step.runner_up[0], "probability": step.runner_up[1]},
+                "added": list(step.added),
+                "deleted": list(step.deleted),
             }
-        )
-        return
-    print(f"{task.problem} of {task.domain}, {task.cost_mode} costs")
+            for step in found.steps
+        ],
+    }
+
+
+def _show(found: Run, picture: Path | None) -> None:
     width = len(str(len(found.steps)))
     for number, step in enumerate(found.steps, 1):
         changes = " ".join([*(f"+{name}" for name in step.added), *(f"-{name}" for name in step.deleted)])
         other = "" if step.runner_up is None else f", before {step.runner_up[0]} {step.runner_up[1]:.3f}"
         print(f"{number:>{width}}  {step.action}  {step.probability:.3f}{other}")
         print(f"{'':>{width}}    {changes or 'no change'}")
-    print(record)
-    if output is not None:
-        print(f"picture: {output}")
+    print(found.record)
+    if picture is not None:
+        print(f"picture: {picture}")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from asnets.api import Run
+from asnets.api import Run, RunStep
 from asnets.evaluation.rollouts import ENDING_WORDS
 from asnets.network.svg import add
 from asnets.pictures.style import STYLE, count, new_svg, percent
