@@ -124,7 +124,7 @@ def test_policies_replace_nothing_by_mistake(tires: Path, tmp_path: Path) -> Non
         (["--epsilon", "0"], "the epsilon must be positive and finite, not 0.0"),
         (["--dead-end-penalty", "inf"], "the dead-end penalty must be positive and finite, not inf"),
         (["--depth", "2"], "the planner 'lrtdp' takes no depth; only ssipp does"),
-        (["--time-limit", "-1"], "the limit on seconds must be positive, not -1.0"),
+        (["--time-limit", "-1"], "the time limit must be positive, not -1.0"),
         (["--memory-limit", "much"], "cannot read 'much' as a size; expected e.g. 500MB or 10GiB"),
     ],
 )
