@@ -144,7 +144,7 @@ def test_a_lock_file_that_was_removed_is_made_again(tmp_path: Path, monkeypatch:
     """As by a process that ended between opening and locking."""
     path = tmp_path / "lock"
     opened = Path.open
-    removed = []
+    removed: list[Path] = []
 
     def open_and_remove(each: Path, mode: str) -> object:
         file = opened(each, mode)

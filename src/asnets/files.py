@@ -145,7 +145,7 @@ def locked(path: Path, taken: str) -> Iterator[None]:
 
 
 def _lock(path: Path) -> IO[str]:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     while True:
         file = path.open("a")
         try:

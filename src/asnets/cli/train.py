@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from asnets.cli.logs import LOGGER
 from asnets.cli.network_options import (
     FeaturesOption,
     HiddenOption,
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from asnets.training.session import Session, SessionFiles
     from asnets.training.trainer import Trainer
 
+_LOGGER = logging.getLogger(__name__)
 _TEACHERS = [name for name, info in PLANNERS.items() if info.optimal]
 
 
@@ -186,10 +187,10 @@ def train(
                 session.finish(reason)
                 advice = shortcomings(trainer, reason)
         except KeyboardInterrupt:
-            LOGGER.warning("%s", _interrupted(session, files, resume))
+            _LOGGER.warning("%s", _interrupted(session, files, resume))
             raise
     for sentence in advice:
-        LOGGER.warning("%s", sentence)
+        _LOGGER.warning("%s", sentence)
     if json:
         kept = str(files.checkpoint) if files.checkpoint.exists() else None
         ending = {"ended": reason, "warnings": advice}

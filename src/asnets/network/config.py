@@ -56,9 +56,7 @@ class NetworkConfig:
             raise ConfigError(f"dropout must be a number from 0 to {MAX_DROPOUT}, not {self.dropout!r}")
         if not isinstance(self.skip, bool):
             raise ConfigError(f"skip must be true or false, not {self.skip!r}")
-        if isinstance(self.features, str) or not isinstance(self.features, Sequence):
-            raise ConfigError(f"features must be a list of names, not {self.features!r}")
-        object.__setattr__(self, "features", tuple(self.features))
+        object.__setattr__(self, "features", _names(self.features))
         for name in self.features:
             _require_choice("each of the features", name, tuple(ACTION_FEATURES))
         if len(set(self.features)) != len(self.features):
@@ -79,6 +77,12 @@ class NetworkConfig:
         if unknown:
             raise ConfigError(f"unknown network option {unknown[0]!r}; known are {', '.join(known)}")
         return cls(**values)
+
+
+def _names(value: object) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ConfigError(f"features must be a list of names, not {value!r}")
+    return tuple(value)
 
 
 def _require_integer(name: str, value: object, highest: int) -> None:

@@ -28,6 +28,9 @@ def shortcomings(trainer: Trainer, reason: str) -> list[str]:
         return []
     found = [f"training has not succeeded: {'; '.join(failed)}"]
     config = trainer.preset.training
+    if trainer.progress.idle_epochs < config.patience:
+        epochs = len(trainer.progress.history)
+        found.append(f"training was ended early, by {reason} after {epochs} epochs: more time or epochs may be enough")
     if best.skipped:
         found.append(
             f"the teacher skipped {best.skipped:,} states, which take more than {config.query_limit:,} expanded states "
@@ -52,8 +55,6 @@ def shortcomings(trainer: Trainer, reason: str) -> list[str]:
             f"the loss, {best.loss:.3f}, is about what the labels allow, {floor:.3f}: what the teacher taught was "
             "learnt, but the policy meets other states. More epochs, or training problems of more kinds, may help"
         )
-    if not trainer.progress.is_solved(config):
-        found.append(f"training was ended by {reason} after {len(trainer.progress.history)} epochs")
     return found
 
 

@@ -58,7 +58,7 @@ class ProblemMemory:
 
     def num_best(self) -> npt.NDArray[np.int64]:
         """For each state, how many actions are best."""
-        return np.count_nonzero(self._columns["best"][: self._size], axis=1).astype(np.int64)
+        return self._columns["best"][: self._size].sum(axis=1, dtype=np.int64)
 
     def packed(self) -> dict[str, npt.NDArray[np.uint8]]:
         """The matrices, eight columns in a byte."""
