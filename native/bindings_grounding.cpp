@@ -1,9 +1,11 @@
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <stdexcept>
 
 #include "bindings.hpp"
+#include "grounding/list_table.hpp"
 #include "grounding/reachability.hpp"
 
 namespace asnets {
@@ -19,10 +21,7 @@ std::vector<Reachability::Atom> to_atoms(const std::vector<AtomPair>& pairs) {
   return atoms;
 }
 
-void poll_signals() {
-  nb::gil_scoped_acquire gil;
-  if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
+using GuardTuple = std::tuple<std::size_t, std::size_t, Terms>;
 
 }  // namespace
 
@@ -48,8 +47,18 @@ void bind_grounding(nb::module_& module) {
            nb::arg("terms"))
       .def("add_equality", &Reachability::add_equality, nb::arg("left"), nb::arg("right"), nb::arg("equal"))
       .def("add_connective", &Reachability::add_connective, nb::arg("conjunction"), nb::arg("children"))
-      .def("add_quantifier", &Reachability::add_quantifier, nb::arg("universal"), nb::arg("variables"),
-           nb::arg("types"), nb::arg("body"))
+      .def(
+          "add_quantifier",
+          [](Reachability& self, bool universal, std::vector<std::int32_t> variables, std::vector<std::size_t> types,
+             std::size_t body, const std::vector<GuardTuple>& guards, std::vector<std::size_t> constraints) {
+            std::vector<Reachability::Guard> made;
+            for (const auto& [relation, deleted, terms] : guards) made.push_back({{relation, terms}, deleted});
+            return self.add_quantifier(universal, std::move(variables), std::move(types), body, std::move(made),
+                                       std::move(constraints));
+          },
+          nb::arg("universal"), nb::arg("variables"), nb::arg("types"), nb::arg("body"), nb::arg("guards"),
+          nb::arg("constraints"),
+          "Guards, as (relation, relation of what can become false, terms), and constraints say which bindings matter.")
       .def(
           "add_rule",
           [](Reachability& self, std::vector<std::size_t> types, const std::vector<AtomPair>& body,
@@ -62,17 +71,23 @@ void bind_grounding(nb::module_& module) {
           nb::arg("heads"))
       .def(
           "run",
-          [](Reachability& self, std::size_t max_steps, std::size_t max_waiting) -> std::pair<std::ptrdiff_t, std::ptrdiff_t> {
+          [](Reachability& self, std::size_t max_steps, std::size_t max_waiting,
+             const nb::callable& poll) -> std::pair<std::ptrdiff_t, std::ptrdiff_t> {
+            const auto on_poll = [&](std::size_t rule) {
+              nb::gil_scoped_acquire gil;
+              if (PyErr_CheckSignals() != 0) throw nb::python_error();
+              poll(rule);
+            };
             nb::gil_scoped_release release;
             try {
-              self.run(max_steps, max_waiting, poll_signals);
+              self.run(max_steps, max_waiting, on_poll);
             } catch (const GroundingLimit& limit) {
               return {static_cast<std::ptrdiff_t>(limit.rule), limit.relation};
             }
             return {-1, -1};
           },
-          nb::arg("max_steps"), nb::arg("max_waiting"),
-          "Runs to the fixpoint. Returns (-1, -1), or the rule that went over a limit and the relation that grew too large "
+          nb::arg("max_steps"), nb::arg("max_waiting"), nb::arg("poll"),
+          "Runs to the fixpoint; `poll` is called with the rule at hand every few milliseconds. Returns (-1, -1), or the rule that went over a limit and the relation that grew too large "
           "(-1: too many join steps, -2: too many bindings wait for a condition).")
       .def(
           "tuples",
@@ -83,6 +98,34 @@ void bind_grounding(nb::module_& module) {
       .def(
           "size", [](const Reachability& self, std::size_t relation) { return self.relation(relation).size(); },
           nb::arg("relation"), "The number of tuples of a relation.");
+
+  nb::class_<ListTable>(module, "ListTable", "Distinct lists of numbers, in the order of their first occurrence.")
+      .def(nb::init<>())
+      .def(
+          "intern",
+          [](ListTable& self, InArray<std::int32_t> offsets, InArray<std::int32_t> values) {
+            std::vector<std::int32_t> numbers;
+            {
+              nb::gil_scoped_release release;
+              for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+                const std::int32_t begin = offsets.data()[i], end = offsets.data()[i + 1];
+                if (begin < 0 || end < begin || static_cast<std::size_t>(end) > values.size()) {
+                  throw std::invalid_argument("offsets outside of the values");
+                }
+                numbers.push_back(self.intern({values.data() + begin, static_cast<std::size_t>(end - begin)}));
+              }
+            }
+            return to_numpy(std::move(numbers));
+          },
+          nb::arg("offsets"), nb::arg("values"), "The numbers of lists, which are given one after the other.")
+      .def("__len__", &ListTable::size)
+      .def(
+          "lists",
+          [](const ListTable& self) {
+            return nb::make_tuple(to_numpy(std::vector<std::int64_t>(self.offsets())),
+                                  to_numpy(std::vector<std::int32_t>(self.values())));
+          },
+          "All lists: offsets and values.");
 }
 
 }  // namespace asnets

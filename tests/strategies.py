@@ -12,6 +12,7 @@ bound on the number of joint outcomes of the action leaves room for it.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeVar
@@ -26,16 +27,21 @@ from asnets.ppddl.model import (
     Action,
     And,
     AndEffect,
+    Arithmetic,
     Atom,
     Change,
+    Comparison,
     Condition,
     Domain,
     Effect,
     Equals,
     Exists,
+    Expression,
     Forall,
     ForallEffect,
+    Function,
     FunctionTerm,
+    FunctionValue,
     Imply,
     Literal,
     Metric,
@@ -59,6 +65,8 @@ OBJECT_NAMES = ("a", "b", "o3", "d-4", "e_5")
 PREDICATE_NAMES = ("on", "lit", "linked", "has-key", "q5")
 ACTION_NAMES = ("go", "push-1", "swap", "reset_all")
 PARAMETER_NAMES = ("?x", "?y", "?z-1")
+FUNCTION_NAMES = ("weight", "far-2", "size")
+VALUES = tuple(map(Fraction, (0, 1, 2, "1/3", "-2.5")))
 BOUND_NAMES = ("?u", "?v", "?w", "?s", "?t")
 
 PROBABILITIES: tuple[tuple[Fraction, ...], ...] = tuple(
@@ -98,6 +106,7 @@ class _World:
     objects: tuple[TypedName, ...]
     predicates: tuple[Predicate, ...] = ()
     fluents: tuple[Predicate, ...] = ()
+    functions: tuple[Function, ...] = ()
 
     def above(self, name: str) -> set[str]:
         found = {name, OBJECT}
@@ -231,6 +240,24 @@ def _draw_world(draw: DrawFn) -> _World:
     return world
 
 
+def _draw_functions(draw: DrawFn, world: _World) -> Iterator[Function]:
+    for name in FUNCTION_NAMES[: draw(st.integers(1, 3))]:
+        names = ("?first", "?second")[: _weighted(draw, {1: 6, 2: 3, 0: 2})]
+        yield Function(name, tuple(TypedName(each, _draw_type(draw, world, wide=True)) for each in names))
+
+
+def _draw_values(draw: DrawFn, world: _World) -> Iterator[FunctionValue]:
+    """A value for most instances of the functions."""
+    for function in world.functions:
+        columns = [
+            [each.name for each in (*world.constants, *world.objects) if world.fits(each.type, parameter.type)]
+            for parameter in function.parameters
+        ]
+        for terms in itertools.product(*columns):
+            if _chance(draw, 80):
+                yield FunctionValue(FunctionTerm(function.name, terms), draw(st.sampled_from(VALUES)))
+
+
 def _draw_init(draw: DrawFn, world: _World) -> tuple[Atom, ...]:
     """For each predicate none, a few, about half or all of its well-typed ground atoms; sometimes nothing at all."""
     if _chance(draw, 7):
@@ -335,11 +362,37 @@ def _quantify(
     return variables, Atom(predicate.name, tuple(variable.name for variable in variables))
 
 
+def _draw_expression(draw: DrawFn, scope: _Scope, depth: int = 1) -> Expression:
+    """A number, the value of a function, or a calculation with them."""
+    anything = (*scope.variables, *scope.names)
+    possible = [
+        function
+        for function in scope.world.functions
+        if all(scope.candidates(parameter.type, anything) for parameter in function.parameters)
+    ]
+    match _weighted(draw, {"function": 6 if possible else 0, "number": 2, "calculation": 2 if depth else 0}):
+        case "function":
+            function = draw(st.sampled_from(possible))
+            candidates = (scope.candidates(parameter.type, anything) for parameter in function.parameters)
+            return FunctionTerm(function.name, tuple(draw(st.sampled_from(terms)) for terms in candidates))
+        case "number":
+            return Number(draw(st.sampled_from(VALUES)))
+    operator = draw(st.sampled_from("+-*/"))
+    operands = tuple(_draw_expression(draw, scope, depth - 1) for _ in range(2))
+    if operator == "/" and operands[1] == Number(Fraction(0)):
+        operator = "-"
+    return Arithmetic(operator, operands)
+
+
 def _draw_literal_condition(draw: DrawFn, scope: _Scope, negative: int) -> Condition:
     """A literal over atoms or equality; `negative` is the chance in percent that it is negated."""
     condition: Condition | None
     terms = [term.name for term in (*scope.variables, *scope.names)]
-    if terms and _chance(draw, 10):
+    if scope.world.functions and _chance(draw, 25):
+        operator = draw(st.sampled_from(("<", "<=", ">", ">=", "=")))
+        left, right = _draw_expression(draw, scope), _draw_expression(draw, scope)
+        condition = Comparison(operator, Arithmetic("+", (left, Number(Fraction(1)))), right)
+    elif terms and _chance(draw, 10):
         condition = Equals(draw(st.sampled_from(terms)), draw(st.sampled_from(terms)))
         negative = 65
     else:
@@ -491,19 +544,22 @@ def _draw_action(draw: DrawFn, world: _World, name: str, rewards: bool, nested_c
 # --- Tasks --------------------------------------------------------------------------------------------------------
 
 
-def tasks(*, nested_changes: bool = False) -> SearchStrategy[tuple[Domain, Problem]]:
+def tasks(*, nested_changes: bool = False, comparisons: bool = False) -> SearchStrategy[tuple[Domain, Problem]]:
     """Small, rich, well-formed tasks.
 
     Args:
         nested_changes: Whether rewards may also change inside `when`, `forall` and `probabilistic`. By default they
             stand alone in the `and` at the top of an action's effect, unconditional.
+        comparisons: Whether conditions may compare the values of functions.
     """
-    return _tasks(nested_changes)
+    return _tasks(nested_changes, comparisons)
 
 
 @st.composite
-def _tasks(draw: DrawFn, nested_changes: bool) -> tuple[Domain, Problem]:
+def _tasks(draw: DrawFn, nested_changes: bool, comparisons: bool) -> tuple[Domain, Problem]:
     world = _draw_world(draw)
+    if comparisons:
+        world.functions = tuple(_draw_functions(draw, world))
     rewards = _chance(draw, 25)
     actions = tuple(
         _draw_action(draw, world, name, rewards, rewards and nested_changes)
@@ -519,6 +575,7 @@ def _tasks(draw: DrawFn, nested_changes: bool) -> tuple[Domain, Problem]:
         types=world.types,
         constants=world.constants,
         predicates=world.predicates,
+        functions=world.functions,
         actions=actions,
     )
     problem = Problem(
@@ -526,6 +583,7 @@ def _tasks(draw: DrawFn, nested_changes: bool) -> tuple[Domain, Problem]:
         domain="random-domain",
         objects=world.objects,
         init=_draw_helped_init(draw, world, actions),
+        values=tuple(_draw_values(draw, world)),
         goal=goal,
         metric=Metric(True, FunctionTerm("reward")) if rewards and _chance(draw, 50) else None,
     )

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace asnets {
 
 namespace {
 
-constexpr std::size_t kPollInterval = std::size_t{1} << 18;
+constexpr std::size_t kPulsesBetweenLooks = std::size_t{1} << 10;  // At the clock.
+constexpr std::chrono::milliseconds kPollInterval{10};
 
 }  // namespace
 
@@ -34,29 +36,30 @@ std::size_t Reachability::add_relation(std::size_t arity, std::span<const std::i
 }
 
 std::size_t Reachability::add_atom(std::size_t relation, std::vector<Term> terms) {
-  formulas_.push_back({Kind::kAtom, relation, 0, std::move(terms), {}, {}, {}});
+  formulas_.push_back({Kind::kAtom, relation, 0, std::move(terms), {}, {}, {}, {}, {}, {}, {}});
   return formulas_.size() - 1;
 }
 
 std::size_t Reachability::add_negated_atom(std::size_t relation, std::size_t deleted, std::vector<Term> terms) {
-  formulas_.push_back({Kind::kNegatedAtom, relation, deleted, std::move(terms), {}, {}, {}});
+  formulas_.push_back({Kind::kNegatedAtom, relation, deleted, std::move(terms), {}, {}, {}, {}, {}, {}, {}});
   return formulas_.size() - 1;
 }
 
 std::size_t Reachability::add_equality(Term left, Term right, bool equal) {
-  formulas_.push_back({equal ? Kind::kEqual : Kind::kNotEqual, 0, 0, {left, right}, {}, {}, {}});
+  formulas_.push_back({equal ? Kind::kEqual : Kind::kNotEqual, 0, 0, {left, right}, {}, {}, {}, {}, {}, {}, {}});
   return formulas_.size() - 1;
 }
 
 std::size_t Reachability::add_connective(bool conjunction, std::vector<std::size_t> children) {
-  formulas_.push_back({conjunction ? Kind::kAnd : Kind::kOr, 0, 0, {}, std::move(children), {}, {}});
+  formulas_.push_back({conjunction ? Kind::kAnd : Kind::kOr, 0, 0, {}, std::move(children), {}, {}, {}, {}, {}, {}});
   return formulas_.size() - 1;
 }
 
 std::size_t Reachability::add_quantifier(bool universal, std::vector<std::int32_t> variables,
-                                         std::vector<std::size_t> types, std::size_t body) {
-  formulas_.push_back(
-      {universal ? Kind::kForall : Kind::kExists, 0, 0, {}, {body}, std::move(variables), std::move(types)});
+                                         std::vector<std::size_t> types, std::size_t body, std::vector<Guard> guards,
+                                         std::vector<std::size_t> constraints) {
+  formulas_.push_back({universal ? Kind::kForall : Kind::kExists, 0, 0, {}, {body}, std::move(variables),
+                       std::move(types), std::move(guards), std::move(constraints), {}, {}});
   return formulas_.size() - 1;
 }
 
@@ -79,13 +82,14 @@ std::size_t Reachability::index_for(std::size_t relation, std::vector<std::uint3
 
 // How many tuples a step over this atom is expected to give: for relations that never change from their sizes, for
 // others from the sizes of the types of the variables still free.
-double Reachability::estimate(const Rule& rule, const Atom& atom, const std::vector<bool>& bound) const {
+double Reachability::estimate(const std::vector<std::size_t>& types, const Atom& atom,
+                              const std::vector<bool>& bound) const {
   const RelationData& relation = relations_[atom.relation];
   double by_types = 1;
   double by_size = static_cast<double>(relation.tuples.size());
   for (const Term term : atom.terms) {
     if (term >= 0 && !bound[static_cast<std::size_t>(term)]) {
-      by_types *= static_cast<double>(types_[rule.types[static_cast<std::size_t>(term)]].members.size());
+      by_types *= static_cast<double>(types_[types[static_cast<std::size_t>(term)]].members.size());
     } else if (num_objects_ > 0) {
       by_size /= static_cast<double>(num_objects_);
     }
@@ -93,54 +97,73 @@ double Reachability::estimate(const Rule& rule, const Atom& atom, const std::vec
   return relation.dynamic ? by_types : std::min(by_types, by_size);
 }
 
+namespace {
+
+void bind_terms(const std::vector<Term>& terms, std::vector<bool>& bound, std::vector<std::int32_t>& binds) {
+  for (const Term term : terms) {
+    if (term >= 0 && !bound[static_cast<std::size_t>(term)]) {
+      bound[static_cast<std::size_t>(term)] = true;
+      binds.push_back(term);
+    }
+  }
+}
+
+}  // namespace
+
+// The constraints that are bound and have not been tested.
+std::vector<std::size_t> Reachability::ready_constraints(const std::vector<std::size_t>& constraints,
+                                                         const std::vector<bool>& bound,
+                                                         std::vector<bool>& tested) const {
+  std::vector<std::size_t> ready;
+  for (std::size_t c = 0; c < constraints.size(); ++c) {
+    const auto& terms = formulas_[constraints[c]].terms;
+    const bool all_bound = std::all_of(terms.begin(), terms.end(), [&](Term term) {
+      return term < 0 || bound[static_cast<std::size_t>(term)];
+    });
+    if (!tested[c] && all_bound) {
+      tested[c] = true;
+      ready.push_back(constraints[c]);
+    }
+  }
+  return ready;
+}
+
 Reachability::Plan Reachability::make_plan(std::size_t rule_index, std::size_t trigger) {
   const Rule& rule = rules_[rule_index];
+  const std::vector<std::size_t>& types = slot_types_[rule_index];
   Plan plan{rule_index, trigger, {}, {}, {}};
-  std::vector<bool> bound(rule.types.size(), false);
+  std::vector<bool> bound(types.size(), false);
   std::vector<bool> used(rule.body.size(), false);
   std::vector<bool> tested(rule.constraints.size(), false);
-
-  const auto bind = [&](const Atom& atom, std::vector<std::int32_t>& binds) {
-    for (const Term term : atom.terms) {
-      if (term >= 0 && !bound[static_cast<std::size_t>(term)]) {
-        bound[static_cast<std::size_t>(term)] = true;
-        binds.push_back(term);
-      }
-    }
-  };
-  const auto ready_constraints = [&] {
-    std::vector<std::size_t> ready;
-    for (std::size_t c = 0; c < rule.constraints.size(); ++c) {
-      const auto& terms = formulas_[rule.constraints[c]].terms;
-      const bool all_bound = std::all_of(terms.begin(), terms.end(), [&](Term term) {
-        return term < 0 || bound[static_cast<std::size_t>(term)];
-      });
-      if (!tested[c] && all_bound) {
-        tested[c] = true;
-        ready.push_back(rule.constraints[c]);
-      }
-    }
-    return ready;
-  };
-
   if (trigger != Relation::npos) {
     used[trigger] = true;
-    bind(rule.body[trigger], plan.trigger_binds);
+    bind_terms(rule.body[trigger].terms, bound, plan.trigger_binds);
   }
-  plan.trigger_constraints = ready_constraints();
+  plan.trigger_constraints = ready_constraints(rule.constraints, bound, tested);
+  std::vector<std::int32_t> variables(rule.types.size());
+  std::iota(variables.begin(), variables.end(), 0);
+  plan.steps = make_steps({rule.body, rule.constraints, types}, std::move(bound), std::move(used), std::move(tested),
+                          variables);
+  return plan;
+}
+
+std::vector<Reachability::Step> Reachability::make_steps(const Join& join, std::vector<bool> bound,
+                                                         std::vector<bool> used, std::vector<bool> tested,
+                                                         const std::vector<std::int32_t>& variables) {
+  std::vector<Step> steps;
   for (;;) {
     std::size_t best = Relation::npos;
     double best_estimate = std::numeric_limits<double>::infinity();
-    for (std::size_t a = 0; a < rule.body.size(); ++a) {
+    for (std::size_t a = 0; a < join.body.size(); ++a) {
       if (used[a]) continue;
-      const double expected = estimate(rule, rule.body[a], bound);
+      const double expected = estimate(join.types, join.body[a], bound);
       if (expected < best_estimate) {
         best = a;
         best_estimate = expected;
       }
     }
     if (best == Relation::npos) break;
-    const Atom& atom = rule.body[best];
+    const Atom& atom = join.body[best];
     std::vector<std::uint32_t> columns;
     for (std::size_t c = 0; c < atom.terms.size(); ++c) {
       if (atom.terms[c] < 0 || bound[static_cast<std::size_t>(atom.terms[c])]) {
@@ -150,36 +173,71 @@ Reachability::Plan Reachability::make_plan(std::size_t rule_index, std::size_t t
     Step step{true, best, 0, columns.size() == atom.terms.size(), 0, {}, {}};
     if (!step.lookup) step.index = index_for(atom.relation, std::move(columns));
     used[best] = true;
-    bind(atom, step.binds);
-    step.constraints = ready_constraints();
-    plan.steps.push_back(std::move(step));
+    bind_terms(atom.terms, bound, step.binds);
+    step.constraints = ready_constraints(join.constraints, bound, tested);
+    steps.push_back(std::move(step));
   }
   // What no atom binds runs over its type, small types first.
   std::vector<std::int32_t> free;
-  for (std::size_t v = 0; v < bound.size(); ++v) {
-    if (!bound[v]) free.push_back(static_cast<std::int32_t>(v));
+  for (const std::int32_t v : variables) {
+    if (!bound[static_cast<std::size_t>(v)]) free.push_back(v);
   }
   std::stable_sort(free.begin(), free.end(), [&](std::int32_t a, std::int32_t b) {
-    return types_[rule.types[static_cast<std::size_t>(a)]].members.size() <
-           types_[rule.types[static_cast<std::size_t>(b)]].members.size();
+    return types_[join.types[static_cast<std::size_t>(a)]].members.size() <
+           types_[join.types[static_cast<std::size_t>(b)]].members.size();
   });
   for (const std::int32_t variable : free) {
     bound[static_cast<std::size_t>(variable)] = true;
     Step step{false, 0, 0, false, variable, {variable}, {}};
-    step.constraints = ready_constraints();
-    plan.steps.push_back(std::move(step));
+    step.constraints = ready_constraints(join.constraints, bound, tested);
+    steps.push_back(std::move(step));
   }
-  return plan;
+  return steps;
+}
+
+// The types of the variables that the quantifiers of a formula bind.
+void Reachability::set_types(std::size_t formula_index, std::vector<std::size_t>& types) const {
+  const Formula& formula = formulas_[formula_index];
+  for (std::size_t i = 0; i < formula.variables.size(); ++i) {
+    types.at(static_cast<std::size_t>(formula.variables[i])) = formula.types[i];
+  }
+  for (const std::size_t child : formula.children) set_types(child, types);
+}
+
+void Reachability::plan_quantifiers(std::size_t formula_index, const std::vector<std::size_t>& types,
+                                    std::vector<bool> bound) {
+  Formula& formula = formulas_[formula_index];
+  if (formula.kind == Kind::kForall || formula.kind == Kind::kExists) {
+    for (const Guard& guard : formula.guards) {
+      if (!relations_[guard.atom.relation].dynamic && !relations_[guard.deleted].dynamic) {
+        formula.body.push_back(guard.atom);
+      }
+    }
+    formula.steps = make_steps({formula.body, formula.constraints, types}, bound,
+                               std::vector<bool>(formula.body.size(), false),
+                               std::vector<bool>(formula.constraints.size(), false), formula.variables);
+    for (const std::int32_t variable : formula.variables) bound[static_cast<std::size_t>(variable)] = true;
+  }
+  for (const std::size_t child : formula.children) plan_quantifiers(child, types, bound);
 }
 
 // --- Running ---
 
-void Reachability::run(std::size_t max_steps, std::size_t max_waiting, const std::function<void()>& poll) {
+void Reachability::run(std::size_t max_steps, std::size_t max_waiting, const Poll& poll) {
   max_steps_ = max_steps;
   max_waiting_ = max_waiting;
   poll_ = &poll;
+  last_poll_ = std::chrono::steady_clock::now();
   std::size_t slots = 1;
-  for (const Rule& rule : rules_) slots = std::max({slots, rule.num_slots, rule.types.size()});
+  for (const Rule& rule : rules_) {
+    std::vector<std::size_t>& types = slot_types_.emplace_back(rule.types);
+    types.resize(std::max(rule.num_slots, rule.types.size()), 0);
+    for (const std::size_t formula : rule.filter) set_types(formula, types);
+    std::vector<bool> bound(types.size(), false);
+    std::fill_n(bound.begin(), rule.types.size(), true);
+    for (const std::size_t formula : rule.filter) plan_quantifiers(formula, types, bound);
+    slots = std::max(slots, types.size());
+  }
   env_.assign(slots, 0);
 
   // Tuples that never change need not trigger anything: rules that read only those are evaluated once.
@@ -218,8 +276,16 @@ void Reachability::run(std::size_t max_steps, std::size_t max_waiting, const std
 }
 
 void Reachability::tick(std::size_t rule) {
-  if (++steps_ % kPollInterval == 0) (*poll_)();
-  if (steps_ > max_steps_) throw GroundingLimit(rule, -1);
+  pulse(rule);
+  if (++steps_ > max_steps_) throw GroundingLimit(rule, -1);
+}
+
+void Reachability::pulse(std::size_t rule) {
+  if (++pulses_ % kPulsesBetweenLooks != 0) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_poll_ < kPollInterval) return;
+  last_poll_ = now;
+  (*poll_)(rule);
 }
 
 // Returns false if the relation has no room left.
@@ -232,7 +298,7 @@ bool Reachability::insert(std::size_t relation, const std::int32_t* tuple) {
   return data.tuples.size() <= data.max_tuples;
 }
 
-bool Reachability::bind_tuple(const Rule& rule, const Atom& atom, const std::int32_t* tuple,
+bool Reachability::bind_tuple(const std::vector<std::size_t>& types, const Atom& atom, const std::int32_t* tuple,
                               const std::vector<std::int32_t>& binds) {
   for (std::size_t c = 0; c < atom.terms.size(); ++c) {
     const Term term = atom.terms[c];
@@ -243,8 +309,7 @@ bool Reachability::bind_tuple(const Rule& rule, const Atom& atom, const std::int
   for (std::size_t c = 0; c < atom.terms.size(); ++c) {
     const Term term = atom.terms[c];
     if (value(term) != tuple[c]) return false;  // A constant, a bound variable, or one that occurs twice.
-    if (term >= 0 &&
-        !types_[rule.types[static_cast<std::size_t>(term)]].contains[static_cast<std::size_t>(tuple[c])]) {
+    if (term >= 0 && !types_[types[static_cast<std::size_t>(term)]].contains[static_cast<std::size_t>(tuple[c])]) {
       return false;
     }
   }
@@ -261,22 +326,32 @@ bool Reachability::constraints_hold(const std::vector<std::size_t>& constraints)
 void Reachability::start(const Plan& plan, const std::int32_t* tuple) {
   tick(plan.rule);
   const Rule& rule = rules_[plan.rule];
-  if (tuple != nullptr && !bind_tuple(rule, rule.body[plan.trigger], tuple, plan.trigger_binds)) return;
-  if (constraints_hold(plan.trigger_constraints)) join(plan);
+  const std::vector<std::size_t>& types = slot_types_[plan.rule];
+  if (tuple != nullptr && !bind_tuple(types, rule.body[plan.trigger], tuple, plan.trigger_binds)) return;
+  if (!constraints_hold(plan.trigger_constraints)) return;
+  walk(plan.rule, plan.steps, rule.body, types, [&] {
+    complete(plan.rule);
+    return false;
+  });
 }
 
-// Backtracking over the steps of a plan, without recursion since a body may be long.
-void Reachability::join(const Plan& plan) {
-  const Rule& rule = rules_[plan.rule];
-  const std::size_t depth_end = plan.steps.size();
-  std::vector<std::size_t> cursors(depth_end + 1, 0);
+// Backtracking over steps, without recursion since a body may be long.
+template <typename Found>
+void Reachability::walk(std::size_t rule, const std::vector<Step>& steps, const std::vector<Atom>& body,
+                        const std::vector<std::size_t>& types, Found&& found) {
+  const std::size_t depth_end = steps.size();
+  if (depth_end == 0) {
+    found();
+    return;
+  }
+  std::vector<std::size_t> cursors(depth_end, 0);
   std::vector<std::int32_t> key;
 
   const auto open = [&](std::size_t depth) {
-    const Step& step = plan.steps[depth];
+    const Step& step = steps[depth];
     cursors[depth] = 0;
     if (!step.is_atom) return;
-    const Atom& atom = rule.body[step.atom];
+    const Atom& atom = body[step.atom];
     const RelationData& relation = relations_[atom.relation];
     key.clear();
     if (step.lookup) {
@@ -290,49 +365,51 @@ void Reachability::join(const Plan& plan) {
   };
   // Binds the next candidate of a step; false when there is none.
   const auto advance = [&](std::size_t depth) {
-    const Step& step = plan.steps[depth];
+    const Step& step = steps[depth];
     if (!step.is_atom) {
       const auto variable = static_cast<std::size_t>(step.variable);
-      const auto& members = types_[rule.types[variable]].members;
+      const auto& members = types_[types[variable]].members;
       while (cursors[depth] < members.size()) {
-        tick(plan.rule);
+        tick(rule);
         env_[variable] = members[cursors[depth]++];
         if (constraints_hold(step.constraints)) return true;
       }
       return false;
     }
-    if (step.lookup) return std::exchange(cursors[depth], 0) == 1;
-    const Atom& atom = rule.body[step.atom];
+    if (step.lookup) return std::exchange(cursors[depth], 0) == 1 && constraints_hold(step.constraints);
+    const Atom& atom = body[step.atom];
     while (cursors[depth] != 0) {
-      tick(plan.rule);
+      tick(rule);
       const RelationData& relation = relations_[atom.relation];
       const std::size_t tuple = cursors[depth] - 1;
       cursors[depth] = relation.indices[step.index].next(tuple);
-      if (bind_tuple(rule, atom, relation.tuples.tuple(tuple), step.binds) && constraints_hold(step.constraints)) {
+      if (bind_tuple(types, atom, relation.tuples.tuple(tuple), step.binds) && constraints_hold(step.constraints)) {
         return true;
       }
     }
     return false;
   };
 
-  if (depth_end == 0) return complete(plan.rule);
   std::size_t depth = 0;
   open(0);
   for (;;) {
     if (!advance(depth)) {
       if (depth == 0) return;
       --depth;
-    } else if (depth + 1 == depth_end) {
-      complete(plan.rule);
-    } else {
+    } else if (depth + 1 < depth_end) {
       open(++depth);
+    } else if (found()) {
+      return;
     }
   }
 }
 
 void Reachability::complete(std::size_t rule_index) {
   completing_ = rule_index;
-  for (const std::size_t formula : rules_[rule_index].filter) {
+  const Rule& rule = rules_[rule_index];
+  // Many bindings give the same facts, and filters may take long.
+  if (!rule.filter.empty() && all_known(rule.heads)) return;
+  for (const std::size_t formula : rule.filter) {
     watches_.clear();
     switch (evaluate(formula)) {
       case Truth::kTrue:
@@ -345,6 +422,14 @@ void Reachability::complete(std::size_t rule_index) {
     }
   }
   fire(rule_index);
+}
+
+bool Reachability::all_known(const std::vector<Atom>& heads) {
+  return std::all_of(heads.begin(), heads.end(), [&](const Atom& head) {
+    scratch_.clear();
+    instantiate(head.terms, scratch_);
+    return relations_[head.relation].tuples.find(scratch_.data()) != Relation::npos;
+  });
 }
 
 void Reachability::fire(std::size_t rule_index) {
@@ -366,6 +451,7 @@ void Reachability::instantiate(const std::vector<Term>& terms, std::vector<std::
 // --- Filters ---
 
 Reachability::Truth Reachability::evaluate(std::size_t formula_index) {
+  pulse(completing_);
   const Formula& formula = formulas_[formula_index];
   switch (formula.kind) {
     case Kind::kAtom: {
@@ -420,29 +506,17 @@ Reachability::Truth Reachability::evaluate(std::size_t formula_index) {
 
 Reachability::Truth Reachability::evaluate_quantifier(const Formula& formula) {
   const bool universal = formula.kind == Kind::kForall;
-  const std::size_t count = formula.variables.size();
   const std::size_t mark = watches_.size();
   Truth result = universal ? Truth::kTrue : Truth::kNever;
-  for (const std::size_t type : formula.types) {
-    if (types_[type].members.empty()) return result;
-  }
-  std::vector<std::size_t> odometer(count, 0);
-  for (;;) {
-    tick(completing_);
-    for (std::size_t i = 0; i < count; ++i) {
-      env_[static_cast<std::size_t>(formula.variables[i])] = types_[formula.types[i]].members[odometer[i]];
-    }
+  // Bindings that fail a guard cannot change the result.
+  walk(completing_, formula.steps, formula.body, slot_types_[completing_], [&] {
     const Truth truth = evaluate(formula.children[0]);
-    if (universal && truth != Truth::kTrue) return truth;
-    if (!universal && truth == Truth::kTrue) {
-      watches_.resize(mark);
-      return truth;
-    }
-    if (!universal && truth == Truth::kNotYet) result = truth;
-    std::size_t i = count;
-    while (i > 0 && ++odometer[i - 1] == types_[formula.types[i - 1]].members.size()) odometer[--i] = 0;
-    if (i == 0) return result;
-  }
+    if (truth == (universal ? Truth::kTrue : Truth::kNever)) return false;
+    result = truth;
+    if (!universal && truth == Truth::kTrue) watches_.resize(mark);
+    return universal || truth == Truth::kTrue;
+  });
+  return result;
 }
 
 void Reachability::wait(std::size_t rule) {

@@ -7,8 +7,10 @@
 // time over hash indices, in an order chosen per rule and trigger by estimated selectivity.
 // What it adds: filters that fail now but may hold later are kept with the facts they wait for, so that negative,
 // disjunctive and quantified conditions are exact with respect to the relaxation and are not tested again in vain.
+// Quantified variables are joined too, over the facts that never change among those that a quantifier asks for.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -46,13 +48,19 @@ class Reachability {
   std::size_t add_negated_atom(std::size_t relation, std::size_t deleted, std::vector<Term> terms);
   std::size_t add_equality(Term left, Term right, bool equal);
   std::size_t add_connective(bool conjunction, std::vector<std::size_t> children);
-  std::size_t add_quantifier(bool universal, std::vector<std::int32_t> variables, std::vector<std::size_t> types,
-                             std::size_t body);
-
   struct Atom {
     std::size_t relation;
     std::vector<Term> terms;
   };
+  // What every binding satisfies that matters to a quantifier: one that can make the body of an existential one true, or
+  // that of a universal one false. Equalities are constraints. Guards whose facts may change are not used.
+  struct Guard {
+    Atom atom;
+    std::size_t deleted;  // Where facts of the relation that can become false are kept.
+  };
+  std::size_t add_quantifier(bool universal, std::vector<std::int32_t> variables, std::vector<std::size_t> types,
+                             std::size_t body, std::vector<Guard> guards, std::vector<std::size_t> constraints);
+
   struct Rule {
     std::vector<std::size_t> types;  // Of each variable.
     std::vector<Atom> body;
@@ -63,12 +71,24 @@ class Reachability {
   };
   std::size_t add_rule(Rule rule);
 
-  // Runs to the fixpoint. `poll` is called now and then and may throw to stop. Throws GroundingLimit.
-  void run(std::size_t max_steps, std::size_t max_waiting, const std::function<void()>& poll);
+  // Runs to the fixpoint. `poll` is called with the rule at hand every few milliseconds and may throw to stop. Throws
+  // GroundingLimit.
+  using Poll = std::function<void(std::size_t)>;
+  void run(std::size_t max_steps, std::size_t max_waiting, const Poll& poll);
 
   const Relation& relation(std::size_t index) const { return relations_[index].tuples; }
 
  private:
+  struct Step {
+    bool is_atom;
+    std::size_t atom = 0;      // Of the body.
+    std::size_t index = 0;     // Index of its relation, where some columns are free.
+    bool lookup = false;       // All columns bound: a mere look-up.
+    std::int32_t variable = 0;  // For a step over the members of a type.
+    std::vector<std::int32_t> binds;           // Variables bound by this step.
+    std::vector<std::size_t> constraints;      // Constraints that are bound from here on.
+  };
+
   enum class Kind : std::uint8_t { kAtom, kNegatedAtom, kEqual, kNotEqual, kAnd, kOr, kForall, kExists };
   struct Formula {
     Kind kind;
@@ -78,6 +98,10 @@ class Reachability {
     std::vector<std::size_t> children;
     std::vector<std::int32_t> variables;
     std::vector<std::size_t> types;
+    std::vector<Guard> guards;
+    std::vector<std::size_t> constraints;
+    std::vector<Atom> body;   // The guards that never change, and how to join them: made when the program runs.
+    std::vector<Step> steps;
   };
   enum class Truth : std::uint8_t { kTrue, kNotYet, kNever };
 
@@ -97,15 +121,6 @@ class Reachability {
     std::vector<std::size_t> triggers;  // Plans of the rules that read the relation.
   };
 
-  struct Step {
-    bool is_atom;
-    std::size_t atom = 0;      // Body atom.
-    std::size_t index = 0;     // Index of its relation, where some columns are free.
-    bool lookup = false;       // All columns bound: a mere look-up.
-    std::int32_t variable = 0;  // For a step over the members of a type.
-    std::vector<std::int32_t> binds;           // Variables bound by this step.
-    std::vector<std::size_t> constraints;      // Constraints that are bound from here on.
-  };
   struct Plan {
     std::size_t rule;
     std::size_t trigger;  // Body atom, or npos for the initial evaluation.
@@ -128,14 +143,30 @@ class Reachability {
   bool insert(std::size_t relation, const std::int32_t* tuple);
   std::size_t index_for(std::size_t relation, std::vector<std::uint32_t> columns);
 
+  // What is joined: atoms, constraints, and the variables to bind; the types of all variables of the rule.
+  struct Join {
+    const std::vector<Atom>& body;
+    const std::vector<std::size_t>& constraints;
+    const std::vector<std::size_t>& types;
+  };
+  void set_types(std::size_t formula, std::vector<std::size_t>& types) const;
+  void plan_quantifiers(std::size_t formula, const std::vector<std::size_t>& types, std::vector<bool> bound);
   Plan make_plan(std::size_t rule, std::size_t trigger);
-  double estimate(const Rule& rule, const Atom& atom, const std::vector<bool>& bound) const;
-  bool bind_tuple(const Rule& rule, const Atom& atom, const std::int32_t* tuple,
+  std::vector<Step> make_steps(const Join& join, std::vector<bool> bound, std::vector<bool> used,
+                               std::vector<bool> tested, const std::vector<std::int32_t>& variables);
+  std::vector<std::size_t> ready_constraints(const std::vector<std::size_t>& constraints,
+                                             const std::vector<bool>& bound, std::vector<bool>& tested) const;
+  double estimate(const std::vector<std::size_t>& types, const Atom& atom, const std::vector<bool>& bound) const;
+  bool bind_tuple(const std::vector<std::size_t>& types, const Atom& atom, const std::int32_t* tuple,
                   const std::vector<std::int32_t>& binds);
   bool constraints_hold(const std::vector<std::size_t>& constraints) const;
   void start(const Plan& plan, const std::int32_t* tuple);
-  void join(const Plan& plan);
+  // Calls `found` for every binding until it returns true.
+  template <typename Found>
+  void walk(std::size_t rule, const std::vector<Step>& steps, const std::vector<Atom>& body,
+            const std::vector<std::size_t>& types, Found&& found);
   void complete(std::size_t rule);
+  bool all_known(const std::vector<Atom>& heads);
   void fire(std::size_t rule);
 
   Truth evaluate(std::size_t formula);
@@ -143,12 +174,14 @@ class Reachability {
   void wait(std::size_t rule);
   void wake(std::size_t relation, const std::int32_t* tuple);
   void tick(std::size_t rule);
+  void pulse(std::size_t rule);
 
   std::size_t num_objects_;
   std::vector<Type> types_;
   std::vector<RelationData> relations_;
   std::vector<Formula> formulas_;
   std::vector<Rule> rules_;
+  std::vector<std::vector<std::size_t>> slot_types_;  // Of all variables of each rule, bound ones included.
   std::vector<Plan> plans_;
   std::vector<Pending> pending_;
   std::vector<std::pair<std::size_t, std::size_t>> queue_;  // (relation, tuple)
@@ -160,7 +193,9 @@ class Reachability {
   std::size_t max_steps_ = 0;
   std::size_t max_waiting_ = 0;
   std::size_t num_waiting_ = 0;  // Entries of all lists of watchers.
-  const std::function<void()>* poll_ = nullptr;
+  std::size_t pulses_ = 0;
+  std::chrono::steady_clock::time_point last_poll_;
+  const Poll* poll_ = nullptr;
 };
 
 }  // namespace asnets

@@ -14,6 +14,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from asnets.deadline import NO_DEADLINE, Deadline
-from asnets.errors import ConfigError
+from asnets.errors import ConfigError, Diagnostic
 from asnets.evaluation import Trace, trace
 from asnets.evaluation.evaluate import Evaluation, evaluate
 from asnets.evaluation.rollouts import EpisodeRecord
@@ -31,7 +32,7 @@ from asnets.models import find_model
 from asnets.network.model_file import Model, load_model, save_model
 from asnets.network.native_policy import NetworkPolicy
 from asnets.network.network import ASNet
-from asnets.ppddl import load_task
+from asnets.ppddl import load_task, log_warning
 from asnets.training.advice import shortcomings
 from asnets.training.config import PRESETS
 from asnets.training.progress import EpochRecord
@@ -45,7 +46,14 @@ State = Sequence[str] | npt.NDArray[np.int32]
 
 
 def load(
-    domain: str | Path, problem: str | Path | None = None, *, costs: str = "unit", limits: Limits = DEFAULT_LIMITS
+    domain: str | Path,
+    problem: str | Path | None = None,
+    *,
+    costs: str = "unit",
+    limits: Limits = DEFAULT_LIMITS,
+    lenient: bool = False,
+    on_warning: Callable[[Diagnostic], None] = log_warning,
+    deadline: Deadline = NO_DEADLINE,
 ) -> GroundTask:
     """Reads and grounds a problem.
 
@@ -54,8 +62,12 @@ def load(
         problem: The problem file, or FILE:NAME if it holds several.
         costs: "unit", or "metric" for costs from the problem's :metric. For a policy, its `costs`.
         limits: Size limits of grounding.
+        lenient: Whether to forgive what the competition's simulator forgives, with warnings.
+        on_warning: Called with each warning; without it they go to the logger `asnets.ppddl`.
+        deadline: When reading and grounding have to end.
     """
-    return ground(*load_task(domain, problem), costs=costs, limits=limits)
+    lifted = load_task(domain, problem, lenient=lenient, on_warning=on_warning, deadline=deadline)
+    return ground(*lifted, costs=costs, limits=limits, deadline=deadline)
 
 
 @dataclass(frozen=True)
@@ -219,6 +231,7 @@ def train(
     seed: int = 0,
     threads: int = 1,
     costs: str = "unit",
+    lenient: bool = False,
     on_epoch: Callable[[EpochRecord], None] = lambda record: None,
     **options: Any,
 ) -> Policy:
@@ -231,6 +244,7 @@ def train(
         seed: Of all random choices.
         threads: How many problems to explore at once. Results are the same.
         costs: "unit" or "metric".
+        lenient: As for `load`.
         on_epoch: Called after each epoch.
         **options: Other values for options of `NetworkConfig` and `TrainingConfig`, such as time_limit=60.
 
@@ -242,10 +256,10 @@ def train(
         raise ConfigError(f"unknown preset {preset!r}; expected one of {', '.join(PRESETS)}")
     chosen = PRESETS[preset].changed(**options)
     deadline = Deadline(chosen.training.time_limit)
-    tasks = []
-    for problem in problems:
-        deadline.check(f"reading {problem}")
-        tasks.append(load(domain, problem, costs=costs))
+    once = cache(log_warning)  # The domain is read once for each problem.
+    tasks = [
+        load(domain, problem, costs=costs, lenient=lenient, on_warning=once, deadline=deadline) for problem in problems
+    ]
     trainer = Trainer(tasks, chosen, seed=seed, threads=threads, deadline=deadline)
     reason = run_training(trainer, on_epoch)
     for sentence in shortcomings(trainer, reason):

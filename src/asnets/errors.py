@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 DiagnosticKind = Literal["parse", "semantic", "unsupported"]
+Severity = Literal["error", "warning"]
 _MAX_SHOWN = 100
 
 
@@ -50,6 +51,7 @@ class Diagnostic:
         message: What is wrong and what was expected.
         excerpt: The offending line (cut to a window if it is long) and a second line with a caret.
         kind: Which error class the mistake belongs to.
+        severity: "warning" for a mistake that was mended.
     """
 
     path: str
@@ -58,9 +60,10 @@ class Diagnostic:
     message: str
     excerpt: str = ""
     kind: DiagnosticKind = "parse"
+    severity: Severity = "error"
 
     def __str__(self) -> str:
-        head = f"{self.path}:{self.line}:{self.column}: error: {self.message}"
+        head = f"{self.path}:{self.line}:{self.column}: {self.severity}: {self.message}"
         return f"{head}\n{self.excerpt}" if self.excerpt else head
 
 
@@ -79,9 +82,10 @@ class InputError(AsnetsError):
         diagnostics: Every mistake that was found, also where the message shows only the first of very many.
     """
 
-    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+    def __init__(self, diagnostics: Sequence[Diagnostic], hint: str = "") -> None:
         self.diagnostics = tuple(diagnostics)
-        super().__init__(show_diagnostics(self.diagnostics))
+        shown = show_diagnostics(self.diagnostics)
+        super().__init__(f"{shown}\n{hint}" if hint else shown)
 
 
 class ParseError(InputError):
@@ -103,7 +107,12 @@ _CLASS_OF_KIND: dict[DiagnosticKind, type[InputError]] = {
 }
 
 
-def input_error(diagnostics: Sequence[Diagnostic]) -> InputError:
-    """The error for a file's diagnostics, in the order of the text; its class is that of the first mistake."""
+def input_error(diagnostics: Sequence[Diagnostic], hint: str = "") -> InputError:
+    """The error for a file's diagnostics, in the order of the text; its class is that of the first mistake.
+
+    Args:
+        diagnostics: What is wrong.
+        hint: What may help, as the last line of the message.
+    """
     ordered = sorted(dict.fromkeys(diagnostics))
-    return _CLASS_OF_KIND[ordered[0].kind](ordered)
+    return _CLASS_OF_KIND[ordered[0].kind](ordered, hint)

@@ -20,7 +20,7 @@ from asnets.cli.train import train
 from asnets.domains import FAMILIES, domain_text, generate
 from asnets.evaluation import RandomPolicy, simulate, trace
 from asnets.grounding import ground
-from asnets.ppddl import load_task, write_problem
+from asnets.ppddl import LENIENT_HINT, load_task, write_problem
 from asnets.training.config import PRESETS
 from tests.cli.running import COMMAND, ENVIRONMENT, run
 
@@ -720,3 +720,44 @@ def test_very_large_numbers(folder: Path) -> None:
     result = invoke("simulate", folder / "all.pddl", "--max-steps", "9" * 30, "--max-actions", "9" * 30, "--json")
     assert result.exit_code == 0
     assert json.loads(result.stdout)["max_steps"] == int("9" * 30)
+
+
+# --- Lenience -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def careless(tmp_path: Path) -> tuple[Path, Path]:
+    """A task that names an object that nothing declares."""
+    domain, problem = tmp_path / "ferry.pddl", tmp_path / "to-d.pddl"
+    domain.write_text(TASK)
+    problem.write_text(PROBLEM.format(name="to-d", goal="d"))
+    return domain, problem
+
+
+def test_check_leniently(careless: tuple[Path, Path]) -> None:
+    strict = run("check", *careless)
+    assert strict.returncode == 3
+    assert strict.stderr.endswith(f"\n{LENIENT_HINT}\n1 error\n")
+    lenient = run("check", *careless, "--lenient")
+    assert (lenient.returncode, lenient.stdout) == (0, "")
+    assert lenient.stderr == (
+        f"{careless[1]}:5:14: warning: the object 'd' is not declared; it counts as of type 'object'\n"
+        "      (:goal (at d)))\n                 ^\n"
+    )
+
+
+def test_check_leniently_what_is_not_forgiven(careless: tuple[Path, Path]) -> None:
+    careless[1].write_text(PROBLEM.format(name="to-d", goal="d d"))
+    result = run("check", *careless, "--lenient")
+    assert result.returncode == 3
+    assert "warning: the object 'd' is not declared" in result.stderr
+    assert result.stderr.endswith("\n1 error\n")
+    assert "--lenient" not in run("check", *careless).stderr
+
+
+@pytest.mark.parametrize("command", ["inspect", "simulate", "heuristics", "solve"])
+def test_commands_that_read_leniently(command: str, careless: tuple[Path, Path]) -> None:
+    assert invoke(command, *careless).exit_code == 3
+    result = invoke(command, *careless, "--lenient")
+    assert result.exit_code == 0
+    assert result.stderr.count("warning: the object 'd' is not declared") == 1

@@ -250,6 +250,21 @@ def test_from_python(trained: Path) -> None:
         asnets.train(trained / "line.pddl", [trained / "l3.pddl"], preset="best")
 
 
+def test_networks_on_files_read_leniently(trained: Path) -> None:
+    careless = problem(3).replace("l0 l1 l2)", "l0 l1)", 1)
+    assert "(:objects l0 l1)" in careless
+    (trained / "careless.pddl").write_text(careless)
+    arguments = (["evaluate", "m.asnet"], ["run", "m.asnet"], ["train", "-o", "lenient.asnet", "--max-epochs", "1"])
+    for command in arguments:
+        line = [*command, "line.pddl", "careless.pddl"]
+        assert run(*line, cwd=trained).returncode == 3
+        result = run(*line, "--lenient", cwd=trained)
+        assert result.returncode == 0
+        assert result.stderr.count("warning: the object 'l2' is not declared") == 1
+    policy = asnets.train(trained / "line.pddl", [trained / "careless.pddl"], lenient=True, max_epochs=1)
+    assert policy.evaluate(asnets.load(trained / "line.pddl", trained / "careless.pddl", lenient=True)).runs == 30
+
+
 def test_bad_input(trained: Path) -> None:
     (trained / "gripper.pddl").write_text(run("generate", "gripper", "--size", "1").stdout)
     (trained / "done.pddl").write_text(problem(3).replace("(:goal (at l2))", "(:goal (at l0))"))

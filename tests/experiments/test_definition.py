@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from asnets.domains import FAMILIES, domain_text, generate
-from asnets.errors import AsnetsError, ConfigError, FileError
+from asnets.errors import AsnetsError, ConfigError, FileError, ParseError
 from asnets.experiments.definition import (
     CutOffs,
     Experiment,
@@ -200,6 +200,18 @@ def test_own_files(folder: Path) -> None:
     ]
 
 
+def test_files_that_are_read_leniently(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (folder / "p1.pddl").write_text((folder / "p1.pddl").read_text() + "stray")
+    text = DOMAIN + PLANNER
+    with pytest.raises(ParseError):
+        load(folder, text + TEST)
+    with pytest.raises(ConfigError, match="lenient must be true or false, not 1"):
+        load(folder, text + "lenient = 1\n" + TEST)
+    (problem,) = load(folder, text + "lenient = true\n" + TEST).test
+    assert "stray" not in problem.problem
+    assert "found 'stray'; the word is ignored" in caplog.text
+
+
 def test_sizes_of_globs(folder: Path) -> None:
     experiment = load(folder, DOMAIN + PLANNER + "[test]\nproblems = [{ file = 'p?.pddl', size = 4 }, 'p1[0].pddl']")
     assert [each.size for each in experiment.test] == [4, 4, 3]
@@ -284,7 +296,7 @@ MONSTER = 'family = "monster"\ntest = { sizes = [1] }\n'
 OWN = MONSTER + 'systems = ["x"]\n'
 NETWORK = OWN + "train = { sizes = [1] }\n[system.x]\nkind = 'asnet'\n"
 KINDS = "asnet, planner, strategy"
-KEYS = "title, family, domain, costs, systems, system, options, train, test, scales"
+KEYS = "title, family, domain, costs, lenient, systems, system, options, train, test, scales"
 SHIPPED = (
     "asnet-paper-lmcut, asnet-paper-hadd, asnet-paper-hadd-no-landmarks, "
     "asnet-lmcut, asnet-hadd, asnet-hadd-no-landmarks, ilao-lmcut, ilao-hadd, lrtdp-lmcut, lrtdp-hadd, ssipp-lmcut, "

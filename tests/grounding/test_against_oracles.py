@@ -20,7 +20,7 @@ thorough = settings(
 
 
 @thorough
-@given(tasks(nested_changes=True))
+@given(tasks(nested_changes=True) | tasks(comparisons=True))
 def test_grounding_agrees_with_brute_force(task: tuple[Domain, Problem]) -> None:
     domain, problem = task
     brute = BruteForce(domain, problem)
@@ -56,7 +56,7 @@ def _in_order(domain: Domain, task: GroundTask, brute: BruteForce) -> list[tuple
 
 
 @thorough
-@given(tasks(nested_changes=True))
+@given(tasks(nested_changes=True) | tasks(comparisons=True))
 def test_transitions_agree_with_the_interpreter(task: tuple[Domain, Problem]) -> None:
     domain, problem = task
     interpreter = Interpreter(domain, problem)

@@ -16,6 +16,7 @@ from asnets.ppddl.model import (
     AndEffect,
     Atom,
     Change,
+    Comparison,
     Condition,
     Domain,
     Effect,
@@ -132,6 +133,8 @@ class BruteForce:
                 return atom in self.possibly_true if positive else self.possibly_false(atom)
             case Equals(left=left, right=right):
                 return (value_of(left, env) == value_of(right, env)) == positive
+            case Comparison():
+                return self.interpreter.compare(condition, env) is positive
             case Not(body=body):
                 return self.relaxed(body, env, not positive)
             case And(parts=parts):
@@ -165,7 +168,7 @@ class BruteForce:
             case Atom():
                 if positive:
                     yield ground(condition, env)
-            case Equals():
+            case Equals() | Comparison():
                 pass
             case Not(body=body):
                 yield from self._positive_atoms(body, env, not positive)
@@ -233,7 +236,7 @@ def _atoms_of_condition(condition: Condition, bound: dict[str, Type]) -> Iterato
     match condition:
         case Atom():
             yield condition, bound
-        case Equals():
+        case Equals() | Comparison():
             pass
         case Not(body=body):
             yield from _atoms_of_condition(body, bound)

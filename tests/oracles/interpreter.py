@@ -7,26 +7,33 @@ Slow on purpose.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from functools import reduce
+from operator import add, mul, sub, truediv
 
 from asnets.ppddl.model import (
     OBJECT,
     Action,
     And,
     AndEffect,
+    Arithmetic,
     Atom,
     Change,
+    Comparison,
     Condition,
     Domain,
     Effect,
     Equals,
     Exists,
+    Expression,
     Forall,
     ForallEffect,
+    FunctionTerm,
     Imply,
     Literal,
     Not,
+    Number,
     Or,
     Probabilistic,
     Problem,
@@ -185,24 +192,74 @@ class Interpreter:
 
     def holds(self, condition: Condition, state: State, env: Environment) -> bool:
         """Whether a condition is true in a state."""
+        return self.truth(condition, state, env) is True
+
+    def truth(self, condition: Condition, state: State, env: Environment) -> bool | None:
+        """Whether a condition is true in a state; None where that hangs on a value that is missing."""
         match condition:
             case Atom():
                 return ground(condition, env) in state
             case Equals(left=left, right=right):
                 return value_of(left, env) == value_of(right, env)
+            case Comparison():
+                return self.compare(condition, env)
             case Not(body=body):
-                return not self.holds(body, state, env)
+                return negated(self.truth(body, state, env))
             case And(parts=parts):
-                return all(self.holds(part, state, env) for part in parts)
+                return all_of(self.truth(part, state, env) for part in parts)
             case Or(parts=parts):
-                return any(self.holds(part, state, env) for part in parts)
+                return any_of(self.truth(part, state, env) for part in parts)
             case Imply(premise=premise, conclusion=conclusion):
-                return not self.holds(premise, state, env) or self.holds(conclusion, state, env)
+                return any_of([negated(self.truth(premise, state, env)), self.truth(conclusion, state, env)])
             case Forall(variables=variables, body=body):
-                return all(self.holds(body, state, inner) for inner in self.environments(variables, env))
+                return all_of(self.truth(body, state, inner) for inner in self.environments(variables, env))
             case Exists(variables=variables, body=body):
-                return any(self.holds(body, state, inner) for inner in self.environments(variables, env))
+                return any_of(self.truth(body, state, inner) for inner in self.environments(variables, env))
+
+    def compare(self, comparison: Comparison, env: Environment) -> bool | None:
+        """Whether a comparison of numbers is true; None if one of them has no value."""
+        left, right = self.number(comparison.left, env), self.number(comparison.right, env)
+        if left is None or right is None:
+            return None
+        return {
+            "=": left == right,
+            "<": left < right,
+            "<=": left <= right,
+            ">": left > right,
+            ">=": left >= right,
+        }[comparison.operator]
+
+    def number(self, expression: Expression, env: Environment) -> Fraction | None:
+        """The value of an expression; None if it has none."""
+        match expression:
+            case Number(value=value):
+                return value
+            case FunctionTerm(name=name, terms=terms):
+                wanted = FunctionTerm(name, tuple(value_of(term, env) for term in terms))
+                return next((given.value for given in self.problem.values if given.function == wanted), None)
+            case Arithmetic(operator=operator, operands=operands):
+                values = [self.number(operand, env) for operand in operands]
+                if None in values or (operator == "/" and values[1] == 0):
+                    return None
+                if operator == "-" and len(values) == 1:
+                    values.insert(0, Fraction(0))
+                functions = {"+": add, "-": sub, "*": mul, "/": truediv}
+                return reduce(functions[operator], values)
 
     def is_goal(self, state: State) -> bool:
         """Whether the goal holds."""
         return self.holds(self.problem.goal, state, {})
+
+
+def negated(truth: bool | None) -> bool | None:
+    return None if truth is None else not truth
+
+
+def all_of(truths: Iterable[bool | None]) -> bool | None:
+    """Whether all are true; None if that hangs on what is unknown."""
+    found = set(truths)
+    return False if False in found else None if None in found else True
+
+
+def any_of(truths: Iterable[bool | None]) -> bool | None:
+    return negated(all_of(map(negated, truths)))

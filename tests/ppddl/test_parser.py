@@ -16,6 +16,7 @@ from asnets.ppddl.model import (
     Arithmetic,
     Atom,
     Change,
+    Comparison,
     Condition,
     Effect,
     Equals,
@@ -144,6 +145,49 @@ def test_typed_lists() -> None:
         ("d", "object"),
         ("e", "object"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("?x -t", [("?x", "t")]),
+        ("?x - t", [("?x", "t")]),
+        ("?x -t ?y -u ?z", [("?x", "t"), ("?y", "u"), ("?z", "object")]),
+        ("?x-y -t", [("?x-y", "t")]),
+        ("?x-t", [("?x-t", "object")]),
+        ("?x -t-u", [("?x", "t-u")]),
+        ("?x -(either t)", [("?x", "t")]),
+    ],
+)
+def test_a_minus_before_a_name_stands_for_itself(text: str, names: list[tuple[str, str]]) -> None:
+    (declared,) = domain("(:types t u t-u)", f"(:predicates (p {text}))").predicates
+    assert [(item.name, *item.type) for item in declared.parameters] == names
+
+
+@pytest.mark.parametrize(
+    ("text", "mistakes"),
+    [
+        ("(p ?x --t)", ["expected a type, found '-'", "expected a variable such as ?x, found 't'"]),
+        ("(p -?x)", ["expected a name before '-'", "expected a type, found '?x'"]),
+        ("(p ?x -3)", ["expected a variable such as ?x, found '-3'"]),
+        ("(p ?x - 3.5)", ["expected a type, found the number '3.5'"]),
+        ("(p ?x -)", ["expected a type after '-'"]),
+        ("(p ?x -t?y)", ["cannot read 't?y'; expected a name, a variable or a number"]),
+    ],
+)
+def test_a_minus_in_the_wrong_place(text: str, mistakes: list[str]) -> None:
+    assert messages(f"(define (domain d) (:types t) (:predicates {text}))") == mistakes
+
+
+@pytest.mark.parametrize("text", ["-3", "-3.0", "-6/2"])
+def test_negative_numbers(text: str) -> None:
+    assert effect(f"(increase (reward) {text})") == Change(True, "reward", Number(Fraction(-3)))
+    assert problem(f"(:init (= (g) {text}))").values == (FunctionValue(FunctionTerm("g"), Fraction(-3)),)
+
+
+def test_a_blank_after_a_minus_makes_two_words() -> None:
+    (message,) = messages("(define (domain d) (:action a :effect (increase (reward) - 3)))")
+    assert message == "'increase' takes a quantity and an amount, found 3 parts"
 
 
 def test_type_that_is_only_a_parent() -> None:
@@ -383,6 +427,96 @@ def test_numbers_are_exact(text: str, expected: str) -> None:
     assert problem(f"(:goal-reward {text})").goal_reward == Fraction(expected)
     if 0 <= Fraction(expected) <= 1:
         assert effect(f"(probabilistic {text} (p))") == Probabilistic(((Fraction(expected), ADD_P),))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("(/ 1 2)", "1/2"),
+        ("(* 0.5 1/3)", "1/6"),
+        ("(- 1 (/ 2 3))", "1/3"),
+        ("(+ 1/4 1/4 0.125)", "5/8"),
+        ("(- -1)", "1"),
+    ],
+)
+def test_constant_arithmetic(text: str, value: str) -> None:
+    exact = Fraction(value)
+    assert effect(f"(probabilistic {text} (p))") == Probabilistic(((exact, ADD_P),))
+    assert problem(f"(:init (= (g) {text}))").values == (FunctionValue(FunctionTerm("g"), exact),)
+    assert problem(f"(:goal-reward {text})").goal_reward == exact
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("(/ 1 (- 1 1))", "division by zero"),
+        ("(g)", "expected a probability before the effect '(g)'"),
+        ("(* 2 (g))", "expected a probability such as 0.25 or 1/4, found '(g)', which is not constant"),
+        ("(+ 1 1/2)", "the probability (+ 1 1/2) is not between 0 and 1"),
+        (f"(* {'9' * 300} {'9' * 300})", "a number of more than 400 digits is not supported"),
+        ("(- 1 2 3)", "'-' takes one or two operands, found 3"),
+    ],
+)
+def test_arithmetic_that_is_no_probability(text: str, message: str) -> None:
+    found = messages(f"(define (domain d) (:predicates (p)) (:action a :effect (probabilistic {text} (p))))")
+    assert found[0] == message
+
+
+def test_an_effect_missing_after_a_calculated_probability() -> None:
+    text = "(define (domain d) (:predicates (p)) (:action a :effect (probabilistic (/ 1 2) (/ 1 2) (p))))"
+    assert messages(text) == ["expected an effect after the probability (/ 1 2)"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(< (f ?x) 3)", Comparison("<", FunctionTerm("f", ("?x",)), Number(Fraction(3)))),
+        ("(>= g (- 1))", Comparison(">=", FunctionTerm("g"), Arithmetic("-", (Number(Fraction(1)),)))),
+        ("(= (g) 1.5)", Comparison("=", FunctionTerm("g"), Number(Fraction(3, 2)))),
+        ("(= 2.5 (g))", Comparison("=", Number(Fraction(5, 2)), FunctionTerm("g"))),
+    ],
+)
+def test_comparison(text: str, expected: Condition) -> None:
+    assert condition(text) == expected
+    assert condition(f"(not {text})") == Not(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("(< (f ?x))", "'<' takes two numbers, found 1 part"),
+        ("(< (f ?x) ?x)", "expected a number or a function, found '?x'"),
+        ("(= (h) 3)", "undeclared function 'h'"),
+        ("(= (f) 3)", "the function 'f' takes 1 argument, found 0"),
+        ("(> (reward) 3)", "a condition on 'reward', which changes, cannot be represented in a propositional SSP"),
+    ],
+)
+def test_wrong_comparisons(text: str, message: str) -> None:
+    head = "(define (domain d) (:functions (f ?a))"
+    assert messages(f"{head} (:action a :parameters (?x) :precondition {text}))") == [message]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(probabilistic 1 (and (p) (q k) (= (g) 2)))",
+        "(probabilistic 1 (p)) (probabilistic 0 (q o) (* 1 1) (and (q k) (probabilistic 1.0 (= (g) 2))))",
+        "(p) (probabilistic 0 (q o) 1/1 (q k)) (= (g) 2)",
+    ],
+)
+def test_initial_states_that_are_certain(text: str) -> None:
+    found = problem("(:objects o)", f"(:init {text})")
+    assert found.init == (P, Atom("q", ("k",)))
+    assert found.values == (FunctionValue(FunctionTerm("g"), Fraction(2)),)
+
+
+@pytest.mark.parametrize("text", ["0.5 (p)", "1 (p) 1 (p)", "", "1", "1 (p) 0", "0.5 (p) 0.5 (p)", "1/3 (and) 2/3 (p)"])
+def test_initial_states_that_are_not_certain(text: str) -> None:
+    task = f"(define (problem x) (:domain d) (:init (probabilistic {text})) (:goal (p)))"
+    (message,) = messages(f"(define (domain d) (:predicates (p))) {task}")
+    assert message.startswith(
+        "a probabilistic initial state (other than outcomes of probability 1) cannot be represented"
+    )
 
 
 def test_probabilities_are_added_exactly() -> None:

@@ -43,7 +43,7 @@ def assert_round_trip(domain: Domain, problem: Problem | None = None) -> None:
 
 
 @settings(deadline=None, max_examples=300)
-@given(tasks(nested_changes=True))
+@given(tasks(nested_changes=True) | tasks(comparisons=True))
 def test_random_tasks(task: tuple[Domain, Problem]) -> None:
     assert_round_trip(*task)
 

@@ -13,6 +13,7 @@ from asnets.cli.policies import load_trained
 from asnets.cli.running import (
     DetectDeadEndsOption,
     JsonOption,
+    LenientOption,
     MaxActionsOption,
     MemoryLimitOption,
     ModelArgument,
@@ -66,6 +67,7 @@ def evaluate(
     detect_dead_ends: DetectDeadEndsOption = True,
     costs: ModelCostsOption = None,
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
+    lenient: LenientOption = False,
     json: JsonOption = False,
 ) -> None:
     """Run a trained policy on problems and count goals.
@@ -83,7 +85,7 @@ def evaluate(
         deadline = Deadline(time_limit)
         try:
             with bounded(deadline, f"evaluating {model} on {problem}"):
-                loaded = load(domain, problem, costs or policy.costs, max_actions)
+                loaded = load(domain, problem, costs or policy.costs, max_actions, lenient, deadline)
                 ground_seconds = sum(loaded.seconds.values())
                 with progress_bar(loaded.task.problem, runs) as update:
                     result = policy.evaluate(

@@ -11,6 +11,7 @@ from asnets.cli.running import (
     CostsOption,
     DomainArgument,
     JsonOption,
+    LenientOption,
     MaxActionsOption,
     ProblemArgument,
     load,
@@ -28,13 +29,14 @@ def heuristics(
     problem: ProblemArgument = None,
     costs: CostsOption = "unit",
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
+    lenient: LenientOption = False,
     json: JsonOption = False,
 ) -> None:
     """Show values of heuristics at the initial state.
 
     Of each heuristic also the time it takes; of LM-cut its landmarks.
     """
-    task = load(domain, problem, costs, max_actions).task
+    task = load(domain, problem, costs, max_actions, lenient).task
     rows: list[tuple[str, float, float]] = []
     for name in HEURISTICS:
         start = time.perf_counter()

@@ -25,6 +25,7 @@ from asnets.cli.running import (
     CostsOption,
     DomainArgument,
     JsonOption,
+    LenientOption,
     LoadedTask,
     MaxActionsOption,
     ProblemArgument,
@@ -48,6 +49,7 @@ def inspect(
     problem: ProblemArgument = None,
     costs: CostsOption = "unit",
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
+    lenient: LenientOption = False,
     network: Annotated[
         bool,
         typer.Option(
@@ -90,7 +92,7 @@ def inspect(
     config = chosen.changed(**given).network if network else None
     if output is not None:
         refuse_overwriting(output, (domain, problem, model))
-    loaded = load(domain, problem, costs, max_actions)
+    loaded = load(domain, problem, costs, max_actions, lenient)
     if model is not None:
         from asnets.network.model_file import check_fits
 

@@ -12,6 +12,7 @@ from asnets.cli.running import (
     DetectDeadEndsOption,
     DomainArgument,
     JsonOption,
+    LenientOption,
     MaxActionsOption,
     ModelArgument,
     ModelCostsOption,
@@ -49,6 +50,7 @@ def run(
     detect_dead_ends: DetectDeadEndsOption = True,
     costs: ModelCostsOption = None,
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
+    lenient: LenientOption = False,
     json: JsonOption = False,
 ) -> None:
     """Run a trained policy once and show every step.
@@ -65,7 +67,7 @@ def run(
     deadline = Deadline(time_limit)
     with bounded(deadline, f"running {model} on {problem or domain}"):
         policy = load_trained(model)
-        task = load(domain, problem, costs or policy.costs, max_actions).task
+        task = load(domain, problem, costs or policy.costs, max_actions, lenient, deadline).task
         found = policy.run(
             task, seed=seed, episode=episode, max_steps=max_steps, detect_dead_ends=detect_dead_ends, deadline=deadline
         )

@@ -24,8 +24,8 @@ from rich.text import Text
 
 from asnets.cli.logs import PROGRESS
 from asnets.cli.process import ExitCode, complain, interruption, output_failure
-from asnets.deadline import Deadline
-from asnets.errors import AsnetsError, ConfigError, InputError, LimitError
+from asnets.deadline import NO_DEADLINE, Deadline
+from asnets.errors import AsnetsError, ConfigError, Diagnostic, InputError, LimitError
 from asnets.grounding import GroundTask, Limits, ground
 from asnets.ppddl import Domain, Problem, load_task
 
@@ -57,6 +57,10 @@ ModelCostsOption = Annotated[
 ]
 MaxActionsOption = Annotated[
     int, typer.Option("--max-actions", min=1, help="Stop with an error at this many ground actions.")
+]
+LenientOption = Annotated[
+    bool,
+    typer.Option("--lenient", help="Forgive what the competition's simulator forgives; each mistake gives a warning."),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of all random choices; recorded in the output.")]
 ThreadsOption = Annotated[
@@ -91,6 +95,7 @@ def reporting(command: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(command)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+        show_warning.cache_clear()
         try:
             result = command(*args, **kwargs)
             sys.stdout.flush()
@@ -147,12 +152,25 @@ class LoadedTask:
     seconds: dict[str, float]
 
 
-def load(domain: str, problem: str | None, costs: str, max_actions: int) -> LoadedTask:
+@functools.cache
+def show_warning(warning: Diagnostic) -> None:
+    """Prints a warning, once however many problems have it in common."""
+    print(warning, file=sys.stderr)
+
+
+def load(
+    domain: str,
+    problem: str | None,
+    costs: str,
+    max_actions: int,
+    lenient: bool = False,
+    deadline: Deadline = NO_DEADLINE,
+) -> LoadedTask:
     """Reads, grounds and hands to the compiled core."""
     start = time.perf_counter()
-    lifted = load_task(domain, problem)
+    lifted = load_task(domain, problem, lenient=lenient, on_warning=show_warning, deadline=deadline)
     parsed = time.perf_counter()
-    task = ground(*lifted, costs=costs, limits=Limits(max_actions=max_actions))
+    task = ground(*lifted, costs=costs, limits=Limits(max_actions=max_actions), deadline=deadline)
     grounded = time.perf_counter()
     _ = task.native
     ready = time.perf_counter()

@@ -12,6 +12,7 @@ from asnets.cli.running import (
     DetectDeadEndsOption,
     DomainArgument,
     JsonOption,
+    LenientOption,
     MaxActionsOption,
     ProblemArgument,
     SeedOption,
@@ -52,6 +53,7 @@ def simulate(
     detect_dead_ends: DetectDeadEndsOption = True,
     costs: CostsOption = "unit",
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
+    lenient: LenientOption = False,
     show_trace: Annotated[bool, typer.Option("--trace", help="Also show the first run step by step.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -62,7 +64,7 @@ def simulate(
     """
     deadline = Deadline(time_limit)
     with bounded(deadline, f"simulating {problem or domain}"):
-        task = load(domain, problem, costs, max_actions).task
+        task = load(domain, problem, costs, max_actions, lenient, deadline).task
         chosen: EpisodePolicy = RandomPolicy(task) if policy == "random" else load_saved(policy, task)
         with progress_bar("simulating", episodes) as update:
             result = run_episodes(

@@ -13,6 +13,7 @@ from asnets.cli.running import (
     CostsOption,
     DomainArgument,
     JsonOption,
+    LenientOption,
     MaxActionsOption,
     ProblemArgument,
     SeedOption,
@@ -85,6 +86,7 @@ def solve(
     force: Annotated[bool, typer.Option("--force", help="Replace the policy that is there.")] = False,
     costs: CostsOption = "unit",
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
+    lenient: LenientOption = False,
     json: JsonOption = False,
 ) -> None:
     """Search for an optimal policy, then run it.
@@ -103,7 +105,7 @@ def solve(
         f"the planner {planner!r} replans as it goes and has no policy to save",
     )
     with bounded(deadline, f"solving {problem or domain}"):
-        task = load(domain, problem, costs, max_actions).task
+        task = load(domain, problem, costs, max_actions, lenient, deadline).task
         solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth)
         with live_figures("searching") as show:
             solution = solver.solve(

@@ -24,6 +24,7 @@ from asnets.cli.network_options import (
 from asnets.cli.running import (
     CostsOption,
     JsonOption,
+    LenientOption,
     MaxActionsOption,
     ProblemsArgument,
     SeedOption,
@@ -115,6 +116,7 @@ def train(
     ] = None,
     costs: CostsOption = "unit",
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
+    lenient: LenientOption = False,
     json: JsonOption = False,
 ) -> None:
     """Train a network on small problems of a domain.
@@ -167,7 +169,7 @@ def train(
         session: Session | None = None
         try:
             with live_figures("reading") as show:
-                tasks = [_read(domain, problem, costs, max_actions, deadline, show) for problem in problems]
+                tasks = [_read(domain, problem, costs, max_actions, lenient, deadline, show) for problem in problems]
                 start: Callable[..., Trainer] = Trainer if checkpoint is None else checkpoint.resume
                 with bounded(deadline, "training was set up"):
                     trainer = start(tasks, chosen, seed=seed, threads=threads, deadline=deadline, show=show)
@@ -200,12 +202,18 @@ def train(
 
 
 def _read(
-    domain: str, problem: str, costs: str, max_actions: int, deadline: Deadline, show: Callable[[str], None]
+    domain: str,
+    problem: str,
+    costs: str,
+    max_actions: int,
+    lenient: bool,
+    deadline: Deadline,
+    show: Callable[[str], None],
 ) -> GroundTask:
     show(f"reading {problem}")
     deadline.check(f"reading {problem}")
     with bounded(deadline, f"reading {problem}"):
-        return load(domain, problem, costs, max_actions).task
+        return load(domain, problem, costs, max_actions, lenient, deadline).task
 
 
 def _interrupted(session: Session | None, files: SessionFiles, resume: bool) -> str:

@@ -205,7 +205,7 @@ def _shipped(name: str) -> dict[str, Any]:
     return tomllib.loads((resources.files("asnets.experiments") / "files" / name).read_text(encoding="utf-8"))
 
 
-_KEYS = ("title", "family", "domain", "costs", "systems", "system", "options", "train", "test", "scales")
+_KEYS = ("title", "family", "domain", "costs", "lenient", "systems", "system", "options", "train", "test", "scales")
 _SCALE_KEYS = ("systems", "train", "test", "options", "full_sizes", "training_seeds")
 
 
@@ -332,6 +332,10 @@ class _ProblemReader:
         if not _is_among(costs, COST_MODES):
             raise ConfigError(f"{where}: costs must be one of {', '.join(COST_MODES)}, not {costs!r}")
         self._costs: str = costs
+        lenient = table.get("lenient", False)
+        if not isinstance(lenient, bool):
+            raise ConfigError(f"{where}: lenient must be true or false, not {lenient!r}")
+        self._lenient = lenient
         self._family: str | None = family
         self._domain: str | None = domain
         self._folder = folder
@@ -392,7 +396,7 @@ class _ProblemReader:
                         f"{where}: the size of {named['file']} must be a whole number from 1 to {_LARGEST}, "
                         f"not {size!r}"
                     )
-                domain, problem = load_task(self._folder / self._domain, path)
+                domain, problem = load_task(self._folder / self._domain, path, lenient=self._lenient)
                 yield ProblemText(problem.name, size, write_domain(domain), write_problem(problem), costs=self._costs)
 
     def _files(self, pattern: str, where: str) -> list[Path]:

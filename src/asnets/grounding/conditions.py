@@ -7,27 +7,81 @@ is constant is evaluated away here; equal parts are merged, contradictions and t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from asnets.grounding.atoms import AtomTable
+from asnets.grounding.functions import Comparisons
 from asnets.grounding.limits import Limits
-from asnets.grounding.rows import Index, conjuncts, expand, free_variables, group, join, project, take_lists
+from asnets.grounding.rows import (
+    Index,
+    conjuncts,
+    expand,
+    free_variables,
+    group,
+    join,
+    necessary,
+    project,
+    take_lists,
+)
 from asnets.grounding.task import FALSE_CONDITION, TRUE_CONDITION, Ints, Lists
-from asnets.grounding.universe import Scope, Universe, distinct
-from asnets.ppddl.model import And, Atom, Condition, Equals, Exists, Forall, Imply, Not, Or
+from asnets.grounding.universe import Scope, Universe, contains, distinct
+from asnets.ppddl.model import (
+    And,
+    Atom,
+    Comparison,
+    Condition,
+    Equals,
+    Exists,
+    Forall,
+    Imply,
+    Not,
+    Or,
+    TypedName,
+    is_variable,
+)
 
 TRUE = -1
 FALSE = -2
 Nodes = npt.NDArray[np.int64]
 
 
+@dataclass(frozen=True)
+class _Binding:
+    """Rows of bindings while variables are bound one after the other, each with the row that it came from."""
+
+    rows: Ints
+    scope: Scope
+    owner: Index
+
+    def joined(self, terms: tuple[str, ...], tuples: Ints, universe: Universe, limits: Limits, what: str) -> _Binding:
+        rows, scope, position = join(self.rows, self.scope, terms, tuples, universe, limits, what)
+        return _Binding(rows, scope, self.owner[position])
+
+    def expanded(self, variable: TypedName, universe: Universe, limits: Limits, what: str) -> _Binding:
+        rows, scope, position = expand(self.rows, self.scope, [variable], universe, limits, what)
+        return _Binding(rows, scope, self.owner[position])
+
+    def kept(self, which: npt.NDArray[np.bool_]) -> _Binding:
+        return self if which.all() else _Binding(self.rows[which], self.scope, self.owner[which])
+
+    def sorted(self, names: Sequence[str]) -> _Binding:
+        """By owner, then by the values of the variables."""
+        keys = [self.rows[:, self.scope[name]] for name in reversed(names)]
+        order = np.lexsort([*keys, self.owner])
+        return _Binding(self.rows[order], self.scope, self.owner[order])
+
+
 class ConditionPool:
     """Builds ground conditions and turns them into the arrays of a task."""
 
-    def __init__(self, universe: Universe, atoms: AtomTable, limits: Limits) -> None:
+    def __init__(self, universe: Universe, atoms: AtomTable, comparisons: Comparisons, limits: Limits) -> None:
         self._universe = universe
         self._atoms = atoms
+        self._comparisons = comparisons
         self._limits = limits
         self._first = 2 * atoms.num_propositions  # Number of the first composite node.
         self._conjunction = np.zeros(0, np.bool_)
@@ -51,6 +105,11 @@ class ConditionPool:
             case Equals(left, right):
                 equal = self._universe.column(left, rows, scope) == self._universe.column(right, rows, scope)
                 return np.where(equal == positive, TRUE, FALSE).astype(np.int64)
+            case Comparison():
+                variables, tuples = self._comparisons.tuples(condition, positive, what)
+                holding = distinct(self._universe.number(tuples))
+                codes = self._universe.number(self._universe.arguments(variables, rows, scope))
+                return np.where(contains(holding, codes), TRUE, FALSE).astype(np.int64)
             case Not(body):
                 return self.evaluate(body, rows, scope, what, not positive)
             case And(parts) | Or(parts):
@@ -90,41 +149,102 @@ class ConditionPool:
                 return self._is_constant(body)
             case Atom(predicate):
                 return self._atoms.is_static(predicate)
-            case Equals():
+            case Equals() | Comparison():
                 return True
             case _:
                 return False
 
     def _quantify(self, condition: Forall | Exists, rows: Ints, scope: Scope, what: str, positive: bool) -> Nodes:
-        columns = sorted(scope[name] for name in free_variables(condition))
-        distinct_rows, representative = project(rows, columns)
+        """Evaluates a quantifier for the distinct values of the variables that it mentions.
+
+        A binding matters if it can make the body of an existential quantifier true, or that of a universal one false.
+        What that takes and does not depend on the binding is decided first: it spares rows, and the variables that
+        nothing else mentions need not be told apart.
+        """
         conjunction = isinstance(condition, Forall) == positive
-        longer, inner, owner = self._bind(condition, conjunction, positive, distinct_rows, scope, what)
-        nodes = self.evaluate(condition.body, longer, inner, what, positive)
-        return self.combine(conjunction, len(distinct_rows), owner, nodes, what)[representative]
+        bound = frozenset(variable.name for variable in condition.variables)
+        parts = list(conjuncts(condition.body, positive != conjunction))
+        apart = [part for part in parts if self._is_constant(part[0]) and bound.isdisjoint(free_variables(part[0]))]
+        result = np.full(len(rows), TRUE if conjunction else FALSE, np.int64)
+        open_rows = np.arange(len(rows), dtype=np.int64)
+        for part, sign in apart:
+            open_rows = open_rows[self.evaluate(part, rows[open_rows], scope, what, sign) == TRUE]
+        rest = [part for part in parts if part not in apart]
+        mentioned = frozenset[str]().union(*(free_variables(part) for part, _ in rest)) - bound
+        columns = sorted(scope[name] for name in mentioned)
+        distinct_rows, representative = project(rows[open_rows], columns, len(self._universe.objects))
+        longer, inner, owner = self._bind(condition, rest, distinct_rows, scope, what)
+        if apart:
+            signed = [(part, sign != conjunction) for part, sign in rest]
+            nodes = self._connect(not conjunction, signed, longer, inner, what)
+        else:
+            nodes = self.evaluate(condition.body, longer, inner, what, positive)
+        result[open_rows] = self.combine(conjunction, len(distinct_rows), owner, nodes, what)[representative]
+        return result
 
     def _bind(
-        self, condition: Forall | Exists, conjunction: bool, positive: bool, rows: Ints, scope: Scope, what: str
+        self, condition: Forall | Exists, parts: list[tuple[Condition, bool]], rows: Ints, scope: Scope, what: str
     ) -> tuple[Ints, Scope, Index]:
-        """Binds quantified variables in all ways that matter.
+        """Binds quantified variables in all ways that can satisfy what every binding that matters satisfies.
 
-        Where `exists` asks for a static atom, or `forall` restricts itself to one, only the tuples of that atom can
-        make a difference: they are joined instead of running over all objects.
+        Static atoms and comparisons are joined, the most selective first; other constant conditions are tested as
+        soon as their variables are bound. The rows come in the order of the first static atom among `parts`, then of
+        the variables.
         """
-        for part, sign in conjuncts(condition.body, positive != conjunction):
+        needed = list(dict.fromkeys(pair for part, sign in parts for pair in necessary(part, sign)))
+        constant = [pair for pair in needed if self._is_constant(pair[0])]
+        relations = [found for found in (self._relation(*pair, what) for pair in constant) if found is not None]
+        names = {variable.name: variable.type for variable in condition.variables}
+        order = self._order(condition, parts)
+        binding = _Binding(rows, scope, np.arange(len(rows), dtype=np.int64))
+        tests = constant
+        left = dict(names)
+        joined: list[str] = []
+        while left:
+            useful = [item for item in relations if not left.keys().isdisjoint(item[0])]
+            if useful:
+                terms, tuples = min(useful, key=lambda item: self._matches(item, binding.scope))
+                new = [name for name in dict.fromkeys(terms) if name in left]
+                binding = binding.joined(terms, tuples, self._universe, self._limits, what)
+            else:
+                new = [next(iter(left))]
+                binding = binding.expanded(TypedName(new[0], left[new[0]]), self._universe, self._limits, what)
+            joined += new
+            for name in new:
+                members = self._universe.members(left.pop(name))
+                if useful:
+                    binding = binding.kept(np.isin(binding.rows[:, binding.scope[name]], members))
+            ready = [pair for pair in tests if free_variables(pair[0]) <= binding.scope.keys()]
+            tests = [pair for pair in tests if pair not in ready]
+            for part, sign in ready:
+                binding = binding.kept(self.evaluate(part, binding.rows, binding.scope, what, sign) == TRUE)
+        if joined != order:
+            binding = binding.sorted(order)
+        return binding.rows, binding.scope, binding.owner
+
+    def _order(self, condition: Forall | Exists, parts: list[tuple[Condition, bool]]) -> list[str]:
+        """The variables of a quantifier: those of the first static atom that mentions one, then the others."""
+        names = [variable.name for variable in condition.variables]
+        for part, sign in parts:
             if isinstance(part, Atom) and sign and self._atoms.is_static(part.predicate):
-                bound = [variable for variable in condition.variables if variable.name in part.terms]
-                if not bound:
-                    continue
-                tuples = self._atoms.static_tuples(part.predicate)
-                joined, inner, owner = join(rows, scope, part, tuples, self._universe, self._limits, what)
-                fits = np.ones(len(joined), np.bool_)
-                for variable in bound:
-                    fits &= np.isin(joined[:, inner[variable.name]], self._universe.members(variable.type))
-                left = [variable for variable in condition.variables if variable not in bound]
-                expanded, all_bound, position = expand(joined[fits], inner, left, self._universe, self._limits, what)
-                return expanded, all_bound, owner[fits][position]
-        return expand(rows, scope, condition.variables, self._universe, self._limits, what)
+                first = [term for term in dict.fromkeys(part.terms) if term in names]
+                if first:
+                    return first + [name for name in names if name not in first]
+        return names
+
+    def _relation(self, part: Condition, sign: bool, what: str) -> tuple[tuple[str, ...], Ints] | None:
+        """The terms of a condition that never changes, and the tuples for which it holds."""
+        if isinstance(part, Comparison):
+            return self._comparisons.tuples(part, sign, what)
+        if isinstance(part, Atom) and sign:
+            return part.terms, self._atoms.static_tuples(part.predicate)
+        return None
+
+    def _matches(self, relation: tuple[tuple[str, ...], Ints], scope: Scope) -> float:
+        """How many tuples of a relation fit a row, on average."""
+        terms, tuples = relation
+        fixed = [column for column, term in enumerate(terms) if term in scope or not is_variable(term)]
+        return len(tuples) / max(1, len(distinct(self._universe.number(tuples[:, fixed]))))
 
     def combine(self, conjunction: bool, size: int, owner: Index, nodes: Nodes, what: str) -> Nodes:
         """The conjunctions (or disjunctions) of nodes grouped by their owners 0 … size - 1."""

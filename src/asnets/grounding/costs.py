@@ -14,7 +14,8 @@ from fractions import Fraction
 import numpy as np
 
 from asnets.errors import AsnetsError, ConfigError, SemanticError, UnsupportedFeatureError
-from asnets.grounding.limits import Limits
+from asnets.grounding.functions import FunctionValues, UndefinedError
+from asnets.grounding.limits import Limits, schema_name
 from asnets.grounding.rows import expand
 from asnets.grounding.task import Floats, Ints
 from asnets.grounding.universe import Scope, Universe
@@ -25,11 +26,9 @@ from asnets.ppddl.model import (
     Change,
     Domain,
     Effect,
-    Expression,
     ForallEffect,
     FunctionTerm,
     Literal,
-    Number,
     Probabilistic,
     Problem,
     When,
@@ -44,22 +43,26 @@ logger = logging.getLogger("asnets")
 class CostModel:
     """Computes the costs of the ground actions of each schema."""
 
-    def __init__(self, domain: Domain, problem: Problem, universe: Universe, limits: Limits, mode: str) -> None:
+    def __init__(
+        self,
+        domain: Domain,
+        problem: Problem,
+        universe: Universe,
+        functions: FunctionValues,
+        limits: Limits,
+        mode: str,
+    ) -> None:
         if mode not in COST_MODES:
             raise ConfigError(f"unknown cost mode {mode!r}; expected one of {', '.join(COST_MODES)}")
         self._domain = domain
         self._universe = universe
+        self._functions = functions
         self._limits = limits
         self.mode = mode
         if mode == "unit" and _has_costs(domain, problem):
             _say_that_it_is_ignored(domain.name)
         if mode == "metric":
             self._quantity, self._sign = _metric(problem)
-            index = universe.object_index
-            self._values = {
-                (value.function.name, *(index[term] for term in value.function.terms)): value.value
-                for value in problem.values
-            }
 
     def costs(self, action: Action, arguments: Ints, scope: Scope) -> Floats:
         """The costs of the ground actions of a schema.
@@ -112,7 +115,7 @@ class CostModel:
                     self._add(action, part, rows, scope, owner, totals)
             case ForallEffect(variables, body):
                 if _changes(body):
-                    what = f"the action schema {action.name!r}"
+                    what = schema_name(action.name)
                     longer, inner, position = expand(rows, scope, variables, self._universe, self._limits, what)
                     self._add(action, body, longer, inner, owner[position], totals)
             case When(_, body):
@@ -120,10 +123,10 @@ class CostModel:
             case Probabilistic(outcomes):
                 for _, outcome in outcomes:
                     self._refuse(outcome, "probabilistic")
-            case Change(increase, quantity, amount) if quantity == self._quantity:
+            case Change(increase, quantity) if quantity == self._quantity:
                 sign = self._sign if increase else -self._sign
                 for row, total in zip(rows, owner, strict=True):
-                    totals[total] += sign * self._value(amount, row, scope)
+                    totals[total] += sign * self._value(effect, row, scope)
             case Change() | Literal():
                 pass
 
@@ -137,23 +140,11 @@ class CostModel:
                     UnsupportedFeatureError,
                 )
 
-    def _value(self, expression: Expression, row: Ints, scope: Scope) -> Fraction:
-        match expression:
-            case Number(value):
-                return value
-            case FunctionTerm(name, terms, at):
-                index = self._universe.object_index
-                arguments = tuple(int(row[scope[term]]) if term in scope else index[term] for term in terms)
-                value_ = self._values.get((name, *arguments))
-                if value_ is None:
-                    shown = " ".join((name, *(self._universe.objects[argument] for argument in arguments)))
-                    raise self._error(f"({shown}) has no value in the initial state", at)
-                return value_
-            case Arithmetic(operator, operands, at):
-                values = [self._value(operand, row, scope) for operand in operands]
-                if operator == "/" and values[1] == 0:
-                    raise self._error("division by zero", at)
-                return _calculate(operator, values)
+    def _value(self, change: Change, row: Ints, scope: Scope) -> Fraction:
+        try:
+            return self._functions.value(change.amount, row, scope)
+        except UndefinedError as error:
+            raise self._error(error.message, error.at) from None
 
     def _error(
         self, message: str, at: int, kind: type[SemanticError | UnsupportedFeatureError] = SemanticError
@@ -217,18 +208,3 @@ def _changes(effect: Effect) -> list[Change]:
             return [change for _, outcome in outcomes for change in _changes(outcome)]
         case Literal():
             return []
-
-
-def _calculate(operator: str, values: list[Fraction]) -> Fraction:
-    match operator:
-        case "+":
-            return sum(values, Fraction(0))
-        case "*":
-            result = Fraction(1)
-            for value in values:
-                result *= value
-            return result
-        case "/":
-            return values[0] / values[1]
-        case _:
-            return -values[0] if len(values) == 1 else values[0] - values[1]

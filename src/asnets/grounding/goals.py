@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from asnets.grounding.limits import Limits
 from asnets.grounding.rows import expand
-from asnets.grounding.task import Ints
-from asnets.grounding.universe import Codes, Scope, Universe
-from asnets.ppddl.model import And, Atom, Condition, Equals, Exists, Forall, Imply, Not, Or
+from asnets.grounding.universe import Codes, Universe
+from asnets.ppddl.model import (
+    And,
+    Atom,
+    Comparison,
+    Condition,
+    Equals,
+    Exists,
+    Forall,
+    Imply,
+    Not,
+    Or,
+    Type,
+    TypedName,
+)
 
 GOAL_NAME = "the goal"
 
@@ -19,33 +33,34 @@ def goal_atoms(goal: Condition, universe: Universe, limits: Limits) -> dict[str,
     For a conjunctive goal this is the paper's s⋆; a disjunctive goal asks for any of its parts.
     """
     found: dict[str, list[Codes]] = {}
-    _collect(goal, True, np.zeros((1, 0), np.int32), {}, universe, limits, found)
+    nowhere = np.zeros((1, 0), np.int32)
+    for atom, bound in _positive_atoms(goal, True, {}, universe):
+        variables = [TypedName(term, bound[term]) for term in dict.fromkeys(atom.terms) if term in bound]
+        rows, scope, _ = expand(nowhere, {}, variables, universe, limits, GOAL_NAME)
+        found.setdefault(atom.predicate, []).append(universe.atom_codes(atom, rows, scope))
     return found
 
 
-def _collect(
-    condition: Condition,
-    positive: bool,
-    rows: Ints,
-    scope: Scope,
-    universe: Universe,
-    limits: Limits,
-    found: dict[str, list[Codes]],
-) -> None:
+def _positive_atoms(
+    condition: Condition, positive: bool, bound: dict[str, Type], universe: Universe
+) -> Iterator[tuple[Atom, dict[str, Type]]]:
+    """The atoms under an even number of negations, with the types of the bound variables in scope."""
     match condition:
-        case Atom(predicate):
+        case Atom():
             if positive:
-                found.setdefault(predicate, []).append(universe.atom_codes(condition, rows, scope))
+                yield condition, bound
         case Not(body):
-            _collect(body, not positive, rows, scope, universe, limits, found)
+            yield from _positive_atoms(body, not positive, bound, universe)
         case And(parts) | Or(parts):
             for part in parts:
-                _collect(part, positive, rows, scope, universe, limits, found)
+                yield from _positive_atoms(part, positive, bound, universe)
         case Imply(premise, conclusion):
-            _collect(premise, not positive, rows, scope, universe, limits, found)
-            _collect(conclusion, positive, rows, scope, universe, limits, found)
+            yield from _positive_atoms(premise, not positive, bound, universe)
+            yield from _positive_atoms(conclusion, positive, bound, universe)
         case Forall(variables, body) | Exists(variables, body):
-            longer, inner, _ = expand(rows, scope, variables, universe, limits, GOAL_NAME)
-            _collect(body, positive, longer, inner, universe, limits, found)
-        case Equals():
+            # A quantifier over nothing has no instances of its atoms.
+            if all(len(universe.members(variable.type)) for variable in variables):
+                inner = bound | {variable.name: variable.type for variable in variables}
+                yield from _positive_atoms(body, positive, inner, universe)
+        case Equals() | Comparison():
             pass

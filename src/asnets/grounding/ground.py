@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.grounding.atoms import AtomTable
 from asnets.grounding.conditions import ConditionPool
 from asnets.grounding.costs import CostModel
 from asnets.grounding.effects import EffectCompiler
+from asnets.grounding.functions import Comparisons, FunctionValues
 from asnets.grounding.goals import GOAL_NAME, goal_atoms
-from asnets.grounding.limits import DEFAULT_LIMITS, Limits
+from asnets.grounding.limits import DEFAULT_LIMITS, Limits, schema_name
 from asnets.grounding.reachability import explore
 from asnets.grounding.rows import Index, group
 from asnets.grounding.slots import instances, lifted_slots
@@ -18,7 +20,14 @@ from asnets.grounding.universe import Codes, Universe
 from asnets.ppddl.model import Domain, Problem
 
 
-def ground(domain: Domain, problem: Problem, *, costs: str = "unit", limits: Limits = DEFAULT_LIMITS) -> GroundTask:
+def ground(
+    domain: Domain,
+    problem: Problem,
+    *,
+    costs: str = "unit",
+    limits: Limits = DEFAULT_LIMITS,
+    deadline: Deadline = NO_DEADLINE,
+) -> GroundTask:
     """Grounds a problem of a domain; both must have passed the checks of `asnets.ppddl`.
 
     The result has every ground action that relaxed reachability cannot rule out, and does not depend on the hash seed.
@@ -28,14 +37,18 @@ def ground(domain: Domain, problem: Problem, *, costs: str = "unit", limits: Lim
         problem: One of its problems.
         costs: "unit", or "metric" for costs from the metric of the problem.
         limits: Sizes at which to stop.
+        deadline: When to stop.
 
     Raises:
         LimitError: Naming the schema that grew too large.
         InputError: If costs are to come from the metric and do not make an SSP.
     """
+    deadline.check(f"grounding {problem.name!r}")
     universe = Universe(domain, problem)
-    cost_model = CostModel(domain, problem, universe, limits, costs)
-    reachable = explore(domain, problem, universe, limits)
+    functions = FunctionValues(universe, problem)
+    comparisons = Comparisons(universe, functions, limits, deadline)
+    cost_model = CostModel(domain, problem, universe, functions, limits, costs)
+    reachable = explore(domain, problem, universe, comparisons, limits, deadline)
 
     # Slots first: they tell which atoms are needed beside the propositions.
     slots = {action.name: lifted_slots(action) for action in domain.actions}
@@ -45,13 +58,13 @@ def ground(domain: Domain, problem: Problem, *, costs: str = "unit", limits: Lim
     for action in domain.actions:
         rows = reachable.bindings[action.name]
         scope = {parameter.name: column for column, parameter in enumerate(action.parameters)}
-        what = _what(action.name)
+        what = schema_name(action.name)
         found[action.name] = []
         for lifted in slots[action.name]:
             found[action.name].append(instances(lifted, rows, scope, universe, limits, what))
             mentioned.setdefault(lifted.atom.predicate, []).append(found[action.name][-1][2])
     atoms = AtomTable(universe, reachable, mentioned)
-    pool = ConditionPool(universe, atoms, limits)
+    pool = ConditionPool(universe, atoms, comparisons, limits)
     effects = EffectCompiler(universe, pool, limits)
 
     schemas, preconditions, blocks, action_costs = [], [], [], []
@@ -59,7 +72,7 @@ def ground(domain: Domain, problem: Problem, *, costs: str = "unit", limits: Lim
     for action in domain.actions:
         rows = reachable.bindings[action.name]
         scope = {parameter.name: column for column, parameter in enumerate(action.parameters)}
-        what = _what(action.name)
+        what = schema_name(action.name)
         preconditions.append(pool.evaluate(action.precondition, rows, scope, what))
         blocks.append(effects.add(action.effect, rows, scope, what))
         action_costs.append(cost_model.costs(action, rows, scope))
@@ -120,7 +133,3 @@ def ground(domain: Domain, problem: Problem, *, costs: str = "unit", limits: Lim
         action_block=roots,
         goal=int(conditions[-1]),
     )
-
-
-def _what(schema: str) -> str:
-    return f"the action schema {schema!r}"

@@ -34,5 +34,10 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
+def schema_name(name: str) -> str:
+    """An action schema in messages."""
+    return f"the action schema {name!r}"
+
+
 def limit_error(what: str, amount: str, limit: int) -> LimitError:
     return LimitError(f"grounding stopped: {what} needs {amount}, over the limit of {limit:,}")

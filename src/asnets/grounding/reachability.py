@@ -18,8 +18,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from asnets import _native
-from asnets.grounding.limits import Limits, limit_error
-from asnets.grounding.rows import conjuncts
+from asnets.deadline import NO_DEADLINE, Deadline
+from asnets.grounding.functions import Comparisons
+from asnets.grounding.limits import Limits, limit_error, schema_name
+from asnets.grounding.rows import conjuncts, necessary
 from asnets.grounding.task import Ints
 from asnets.grounding.universe import Codes, Scope, Universe, distinct
 from asnets.ppddl.model import (
@@ -28,6 +30,7 @@ from asnets.ppddl.model import (
     AndEffect,
     Atom,
     Change,
+    Comparison,
     Condition,
     Domain,
     Effect,
@@ -79,20 +82,39 @@ class _Rule:
     literals: list[Literal] = field(default_factory=list)
 
 
-def explore(domain: Domain, problem: Problem, universe: Universe, limits: Limits) -> Reachable:
+def explore(
+    domain: Domain,
+    problem: Problem,
+    universe: Universe,
+    comparisons: Comparisons,
+    limits: Limits,
+    deadline: Deadline = NO_DEADLINE,
+) -> Reachable:
     """Computes relaxed reachability from the initial state of a problem.
 
     Raises:
         LimitError: Naming the schema that grew too large.
     """
-    return _Program(domain, problem, universe, limits).run()
+    return _Program(domain, problem, universe, comparisons, limits, deadline).run()
 
 
 class _Program:
-    def __init__(self, domain: Domain, problem: Problem, universe: Universe, limits: Limits) -> None:
+    def __init__(
+        self,
+        domain: Domain,
+        problem: Problem,
+        universe: Universe,
+        comparisons: Comparisons,
+        limits: Limits,
+        deadline: Deadline,
+    ) -> None:
         self._domain = domain
+        self._problem = problem
         self._universe = universe
+        self._comparisons = comparisons
         self._limits = limits
+        self._deadline = deadline
+        self._compared: dict[tuple[Comparison, bool], int] = {}
         self._engine = _native.Reachability(len(universe.objects))
         self._types: dict[Type, int] = {}
         facts: dict[str, list[tuple[str, ...]]] = {name: [] for name in universe.predicates}
@@ -121,9 +143,11 @@ class _Program:
         for action in self._domain.actions:
             self._add_schema(action)
         limits = self._limits
-        rule, grown = self._engine.run(min(limits.max_join_steps, _MAX_LIMIT), min(limits.max_waiting, _MAX_LIMIT))
+        rule, grown = self._engine.run(
+            min(limits.max_join_steps, _MAX_LIMIT), min(limits.max_waiting, _MAX_LIMIT), self._check_deadline
+        )
         if rule >= 0:
-            what = f"the action schema {self._schema_of_rule[rule]!r}"
+            what = schema_name(self._schema_of_rule[rule])
             if grown == -1:
                 raise limit_error(what, "more partial instances", limits.max_join_steps)
             if grown == -2:
@@ -138,7 +162,7 @@ class _Program:
             bindings[action.name] = _in_order(self._tuples(self._applicable[action.name], len(action.parameters)))
             total += len(bindings[action.name])
             if total > self._limits.max_actions:
-                raise limit_error(f"the action schema {action.name!r}", "more ground actions", self._limits.max_actions)
+                raise limit_error(schema_name(action.name), "more ground actions", self._limits.max_actions)
         codes = {
             kind: {
                 name: distinct(universe.number(self._tuples(relation, universe.arity[name])))
@@ -148,6 +172,10 @@ class _Program:
         }
         initial = {name: distinct(universe.number(array)) for name, array in self._facts.items()}
         return Reachable(bindings, initial, codes["possible"], codes["deletable"])
+
+    def _check_deadline(self, rule: int) -> None:
+        schema = schema_name(self._schema_of_rule[rule])
+        self._deadline.check(f"grounding {self._problem.name!r}: instantiating {schema}")
 
     def _tuples(self, relation: int, arity: int) -> Ints:
         return self._engine.tuples(relation).reshape(self._engine.size(relation), arity)
@@ -171,11 +199,13 @@ class _Program:
         scope: Scope = {variable.name: index for index, variable in enumerate(rule.variables)}
         constraints: list[int] = []
         filters: list[int] = []
-        builder = _FormulaBuilder(self, scope)
+        builder = _FormulaBuilder(self, scope, schema_name(rule.action.name))
         for condition in rule.conditions:
             for part, sign in conjuncts(condition, True):
                 if isinstance(part, Atom) and sign and len(body) < _MAX_JOINED:
                     body.append((self._true[part.predicate], self._terms(part.terms, scope)))
+                elif isinstance(part, Comparison) and len(body) < _MAX_JOINED:
+                    body.append(self.comparison(part, sign, scope, schema_name(rule.action.name)))
                 elif isinstance(part, Equals):
                     constraints.append(self.equality(part, sign, scope))
                 else:
@@ -203,6 +233,18 @@ class _Program:
             return self._engine.add_atom(self._true[atom.predicate], terms)
         return self._engine.add_negated_atom(self._true[atom.predicate], self._false[atom.predicate], terms)
 
+    def guard(self, atom: Atom, scope: Scope) -> tuple[int, int, list[int]]:
+        """The relations of what is true and of what can become false, and the terms of an atom."""
+        return self._true[atom.predicate], self._false[atom.predicate], self._terms(atom.terms, scope)
+
+    def comparison(self, condition: Comparison, positive: bool, scope: Scope, what: str) -> tuple[int, list[int]]:
+        """The relation of the values for which a comparison holds, and its terms."""
+        variables, tuples = self._comparisons.tuples(condition, positive, what)
+        key = condition, positive
+        if key not in self._compared:
+            self._compared[key] = self._relation(tuples, len(tuples))
+        return self._compared[key], self._terms(variables, scope)
+
     def equality(self, condition: Equals, positive: bool, scope: Scope) -> int:
         left, right = self._terms((condition.left, condition.right), scope)
         return self._engine.add_equality(left, right, positive)
@@ -215,8 +257,9 @@ class _Program:
 class _FormulaBuilder:
     """Filters of one rule; bound variables get slots after those of the rule."""
 
-    def __init__(self, program: _Program, scope: Scope) -> None:
+    def __init__(self, program: _Program, scope: Scope, what: str) -> None:
         self._program = program
+        self._what = what
         self.num_slots = len(scope)
 
     def formula(self, condition: Condition, positive: bool, scope: Scope) -> int:
@@ -226,6 +269,8 @@ class _FormulaBuilder:
                 return self._program.literal(condition, positive, scope)
             case Equals():
                 return self._program.equality(condition, positive, scope)
+            case Comparison():
+                return engine.add_atom(*self._program.comparison(condition, positive, scope, self._what))
             case Not(body):
                 return self.formula(body, not positive, scope)
             case And(parts) | Or(parts):
@@ -240,7 +285,27 @@ class _FormulaBuilder:
                 inner = scope | {variable.name: slot for variable, slot in zip(variables, slots, strict=True)}
                 types = [self._program.type(variable.type) for variable in variables]
                 universal = isinstance(condition, Forall) == positive
-                return engine.add_quantifier(universal, slots, types, self.formula(body, positive, inner))
+                guards, constraints = self._guards(body, positive != universal, inner)
+                below = self.formula(body, positive, inner)
+                return engine.add_quantifier(universal, slots, types, below, guards, constraints)
+
+    def _guards(
+        self, body: Condition, positive: bool, scope: Scope
+    ) -> tuple[list[tuple[int, int, list[int]]], list[int]]:
+        """What every binding of a quantifier satisfies that makes a difference: atoms and equalities."""
+        guards: list[tuple[int, int, list[int]]] = []
+        constraints: list[int] = []
+        for part, sign in necessary(body, positive):
+            if isinstance(part, Equals):
+                constraints.append(self._program.equality(part, sign, scope))
+            elif len(guards) >= _MAX_JOINED:
+                continue
+            elif isinstance(part, Comparison):
+                relation, terms = self._program.comparison(part, sign, scope, self._what)
+                guards.append((relation, relation, terms))
+            elif isinstance(part, Atom) and sign:
+                guards.append(self._program.guard(part, scope))
+        return guards, constraints
 
 
 def _split(effect: Effect, rule: _Rule) -> Iterator[_Rule]:

@@ -12,34 +12,58 @@ from asnets.grounding.task import Ints, Lists
 from asnets.grounding.universe import Scope, Universe
 from asnets.ppddl.model import (
     And,
+    Arithmetic,
     Atom,
+    Comparison,
     Condition,
     Equals,
     Exists,
+    Expression,
     Forall,
+    FunctionTerm,
     Imply,
     Not,
+    Number,
     Or,
     TypedName,
     is_variable,
 )
 
 Index = npt.NDArray[np.int64]
+_DENSE = 4
 
 
-def project(rows: Ints, columns: Sequence[int]) -> tuple[Ints, Index]:
-    """The distinct rows when only some columns matter (others are 0), and for each row its representative."""
+def project(rows: Ints, columns: Sequence[int], num_values: int) -> tuple[Ints, Index]:
+    """The distinct rows when only some columns matter (others are 0), and for each row its representative.
+
+    Args:
+        rows: Rows of numbers below `num_values`.
+        columns: Those that matter.
+        num_values: How many values there are.
+    """
+    size = num_values ** len(columns)
+    if size <= _DENSE * (len(rows) + 1):
+        # As many keys as rows, about: a table of all keys is faster than sorting.
+        keys = np.zeros(len(rows), np.int64)
+        for column in columns:
+            keys = keys * num_values + rows[:, column]
+        present = np.zeros(size, np.bool_)
+        present[keys] = True
+        found = np.flatnonzero(present)
+        distinct_rows = np.zeros((len(found), rows.shape[1]), np.int32)
+        for column in reversed(columns):
+            distinct_rows[:, column] = found % num_values
+            found = found // num_values
+        return distinct_rows, (np.cumsum(present) - 1)[keys]
     kept = np.zeros_like(rows)
-    if columns:
-        kept[:, list(columns)] = rows[:, list(columns)]
-        order = np.lexsort(kept.T[::-1])
-        ordered = kept[order]
-        new = np.ones(len(kept), np.int64)
-        new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-        representative = np.empty(len(kept), np.int64)
-        representative[order] = np.cumsum(new) - 1
-        return ordered[new == 1], representative
-    return kept[: min(1, len(kept))], np.zeros(len(rows), np.int64)
+    kept[:, list(columns)] = rows[:, list(columns)]
+    order = np.lexsort(kept[:, list(columns)].T[::-1])
+    ordered = kept[order]
+    new = np.ones(len(kept), np.int64)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    representative = np.empty(len(kept), np.int64)
+    representative[order] = np.cumsum(new) - 1
+    return ordered[new == 1], representative
 
 
 def expand(
@@ -66,21 +90,21 @@ def expand(
 
 
 def join(
-    rows: Ints, scope: Scope, atom: Atom, tuples: Ints, universe: Universe, limits: Limits, what: str
+    rows: Ints, scope: Scope, terms: Sequence[str], tuples: Ints, universe: Universe, limits: Limits, what: str
 ) -> tuple[Ints, Scope, Index]:
-    """All ways to bind the variables of an atom that are not in scope such that the atom is one of the tuples.
+    """All ways to bind the variables among terms that are not in scope such that the terms are one of the tuples.
 
     Returns:
         As `expand`.
     """
-    fixed = [column for column, term in enumerate(atom.terms) if term in scope or not is_variable(term)]
-    new = {term: column for column, term in enumerate(atom.terms) if column not in fixed}
-    repeated = [(column, new[term]) for column, term in enumerate(atom.terms) if new.get(term, column) != column]
+    fixed = [column for column, term in enumerate(terms) if term in scope or not is_variable(term)]
+    new = {term: column for column, term in enumerate(terms) if column not in fixed}
+    repeated = [(column, new[term]) for column, term in enumerate(terms) if new.get(term, column) != column]
     for column, other in repeated:
         tuples = tuples[tuples[:, column] == tuples[:, other]]
     keys = universe.number(tuples[:, fixed])
     order = np.argsort(keys, kind="stable")
-    wanted = universe.number(universe.arguments([atom.terms[column] for column in fixed], rows, scope))
+    wanted = universe.number(universe.arguments([terms[column] for column in fixed], rows, scope))
     first = np.searchsorted(keys[order], wanted, side="left")
     counts = np.searchsorted(keys[order], wanted, side="right") - first
     limits.check_entries(int(counts.sum()) * max(1, rows.shape[1] + len(new)), what)
@@ -98,6 +122,8 @@ def free_variables(condition: Condition) -> frozenset[str]:
             return frozenset(term for term in terms if term.startswith("?"))
         case Equals(left, right):
             return frozenset(term for term in (left, right) if term.startswith("?"))
+        case Comparison(_, left, right):
+            return _variables(left) | _variables(right)
         case Not(body):
             return free_variables(body)
         case And(parts) | Or(parts):
@@ -106,6 +132,16 @@ def free_variables(condition: Condition) -> frozenset[str]:
             return free_variables(premise) | free_variables(conclusion)
         case Forall(variables, body) | Exists(variables, body):
             return free_variables(body) - {variable.name for variable in variables}
+
+
+def _variables(expression: Expression) -> frozenset[str]:
+    match expression:
+        case Number():
+            return frozenset()
+        case FunctionTerm(_, terms):
+            return frozenset(filter(is_variable, terms))
+        case Arithmetic(_, operands):
+            return frozenset[str]().union(*map(_variables, operands))
 
 
 def conjuncts(condition: Condition, positive: bool) -> Iterator[tuple[Condition, bool]]:
@@ -123,13 +159,30 @@ def conjuncts(condition: Condition, positive: bool) -> Iterator[tuple[Condition,
             yield condition, positive
 
 
+def necessary(condition: Condition, positive: bool) -> Iterator[tuple[Condition, bool]]:
+    """Signed conditions without which a signed condition cannot hold: its conjuncts, and those below `exists`.
+
+    Conditions that mention variables bound within the condition are left out.
+    """
+    yield from _necessary(condition, positive, frozenset())
+
+
+def _necessary(condition: Condition, positive: bool, bound: frozenset[str]) -> Iterator[tuple[Condition, bool]]:
+    for part, sign in conjuncts(condition, positive):
+        if isinstance(part, Forall | Exists):
+            if isinstance(part, Exists) == sign:
+                yield from _necessary(part.body, sign, bound.union(variable.name for variable in part.variables))
+        elif bound.isdisjoint(free_variables(part)):
+            yield part, sign
+
+
 def group(owner: Index, values: npt.NDArray[np.integer], size: int) -> Lists:
     """CSR lists from (owner, value) pairs; the order within a list is that of the pairs."""
-    order = np.argsort(owner, kind="stable")
-    counts = np.bincount(owner, minlength=size)
+    if len(owner) and not np.all(owner[1:] >= owner[:-1]):
+        values = values[np.argsort(owner, kind="stable")]
     offsets = np.zeros(size + 1, np.int32)
-    np.cumsum(counts, out=offsets[1:])
-    return Lists(offsets, np.ascontiguousarray(values[order], np.int32))
+    np.cumsum(np.bincount(owner, minlength=size), out=offsets[1:])
+    return Lists(offsets, np.ascontiguousarray(values, np.int32))
 
 
 def take_lists(lists: Lists, indices: npt.NDArray[np.integer]) -> tuple[Index, Ints]:

@@ -21,6 +21,7 @@ from asnets.ppddl.model import (
     AndEffect,
     Atom,
     Change,
+    Comparison,
     Condition,
     Effect,
     Equals,
@@ -77,7 +78,7 @@ def instances(
         return each.astype(np.int32), each.astype(np.int64), universe.atom_codes(lifted.atom, rows, scope)
     terms = [term for term in dict.fromkeys(lifted.atom.terms) if is_variable(term)]
     columns = sorted(scope[term] for term in terms if term not in lifted.bound)
-    distinct, representative = project(rows, columns)
+    distinct, representative = project(rows, columns, len(universe.objects))
     variables = [TypedName(term, lifted.bound[term]) for term in terms if term in lifted.bound]
     longer, inner, owner = expand(distinct, scope, variables, universe, limits, what)
     return representative.astype(np.int32), owner, universe.atom_codes(lifted.atom, longer, inner)
@@ -107,7 +108,7 @@ def atoms_of_condition(condition: Condition, bound: Bound) -> Iterator[tuple[Ato
             yield from atoms_of_condition(conclusion, bound)
         case Forall(variables, body) | Exists(variables, body):
             yield from atoms_of_condition(body, _extended(bound, variables))
-        case Equals():
+        case Equals() | Comparison():
             pass
 
 

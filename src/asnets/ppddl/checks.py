@@ -22,6 +22,7 @@ from asnets.ppddl.model import (
     Arithmetic,
     Atom,
     Change,
+    Comparison,
     Condition,
     Domain,
     Effect,
@@ -83,7 +84,7 @@ def check_problem(
 ) -> list[Diagnostic]:
     """All mistakes of a problem; without its domain, only those that can be seen without it."""
     if domain is None:
-        domain, broken = Domain(problem.domain), broken | _ALL_SECTIONS
+        domain, broken = Domain(problem.domain), broken | ALL_SECTIONS
     elif problem.domain != domain.name and ":domain" not in broken:
         wrong = _Checks(domain, broken, problem.source)
         wrong.report(
@@ -104,7 +105,7 @@ def check_problem(
     return checks.diagnostics
 
 
-_ALL_SECTIONS = frozenset([":types", ":constants", ":objects", ":predicates", ":functions"])
+ALL_SECTIONS = frozenset([":types", ":constants", ":objects", ":predicates", ":functions"])
 
 
 @dataclass
@@ -114,6 +115,20 @@ class _Undeclared:
     at: int
     known: Iterable[str]
     uses: int = 0
+
+
+class Suggestions:
+    """Similar names that are declared. Looking for one takes long, so that only a few names get a suggestion."""
+
+    def __init__(self) -> None:
+        self._left = _MAX_SUGGESTIONS
+
+    def suggest(self, name: str, known: Iterable[str]) -> str:
+        if len(name) > 100 or not self._left:
+            return ""
+        self._left -= 1
+        close = get_close_matches(name, [other for other in islice(known, 1000) if len(other) < 100], n=1)
+        return f"; did you mean {close[0]!r}?" if close else ""
 
 
 class _Checks:
@@ -126,12 +141,12 @@ class _Checks:
         self._hierarchy = Hierarchy(domain)
         self._cycles = self._hierarchy.cycles()
         self._broken = broken | {":types"} if self._cycles else broken
-        self._predicates = _first_of(domain.predicates)
-        self._functions = _first_of(domain.functions)
-        self._objects = _first_of(domain.constants)
+        self._predicates = first_of(domain.predicates)
+        self._functions = first_of(domain.functions)
+        self._objects = first_of(domain.constants)
         self._undeclared: dict[tuple[str, str], _Undeclared] = {}
         self._undeclared_variables: dict[tuple[str, str], _Undeclared] = {}
-        self._suggestions_left = _MAX_SUGGESTIONS
+        self._suggestions = Suggestions()
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
@@ -147,23 +162,8 @@ class _Checks:
     def _report_undeclared(self, names: dict[tuple[str, str], _Undeclared]) -> None:
         for (what, name), noted in names.items():
             uses = f" (used {noted.uses} times)" if noted.uses > 1 else ""
-            self.report(f"undeclared {what} {name!r}{uses}{self._suggest(name, noted.known)}", noted.at)
+            self.report(f"undeclared {what} {name!r}{uses}{self._suggestions.suggest(name, noted.known)}", noted.at)
         names.clear()
-
-    def _suggest(self, name: str, known: Iterable[str]) -> str:
-        """A similar name that is declared. Looking for one takes long, so that only a few names get a suggestion."""
-        if len(name) > 100 or not self._suggestions_left:
-            return ""
-        self._suggestions_left -= 1
-        close = get_close_matches(name, [other for other in islice(known, 1000) if len(other) < 100], n=1)
-        return f"; did you mean {close[0]!r}?" if close else ""
-
-    def _name_at(self, at: int) -> int:
-        """The place of the name in an atom, a signature or an action."""
-        tokens = self._source.tokens
-        if not 0 <= at < len(tokens) - 1 or tokens[at] != "(":
-            return at
-        return at + 2 if tokens[at + 1] == ":action" else at + 1
 
     # --- declarations
 
@@ -189,7 +189,7 @@ class _Checks:
             self._check_types(signature.parameters)
         for function in domain.functions:
             if function.name in QUANTITIES and function.parameters:
-                self.report(f"the function {function.name!r} takes no parameters", self._name_at(function.at))
+                self.report(f"the function {function.name!r} takes no parameters", self._source.name_at(function.at))
         self.unique(domain.actions, "action")
         for action in domain.actions:
             self.unique(action.parameters, "parameter", f" of the action {action.name!r}")
@@ -206,7 +206,7 @@ class _Checks:
             if item.name in seen:
                 line = self._source.line(seen[item.name])
                 self.report(
-                    f"the {what} {item.name!r}{whose} is already defined in line {line}", self._name_at(item.at)
+                    f"the {what} {item.name!r}{whose} is already defined in line {line}", self._source.name_at(item.at)
                 )
             else:
                 seen[item.name] = item.at
@@ -243,6 +243,9 @@ class _Checks:
             case Equals(left, right, at):
                 self._term(left, at + 2, scope)
                 self._term(right, at + 3, scope)
+            case Comparison(_, left, right):
+                self._compared(left, scope)
+                self._compared(right, scope)
             case Not(body):
                 self._condition(body, scope)
             case And(parts) | Or(parts):
@@ -283,7 +286,7 @@ class _Checks:
     def _atom(self, atom: Atom, scope: Mapping[str, Type]) -> None:
         predicate = self._predicates.get(atom.predicate)
         if predicate is None and ":predicates" not in self._broken:
-            self._note_undeclared("predicate", atom.predicate, self._name_at(atom.at), self._predicates)
+            self._note_undeclared("predicate", atom.predicate, self._source.name_at(atom.at), self._predicates)
         self._arguments(predicate, atom, scope, "predicate")
 
     def _arguments(
@@ -332,9 +335,23 @@ class _Checks:
             case FunctionTerm():
                 self._function(expression, scope)
 
+    def _compared(self, expression: Expression, scope: Mapping[str, Type]) -> None:
+        match expression:
+            case Arithmetic(_, operands):
+                for operand in operands:
+                    self._compared(operand, scope)
+            case FunctionTerm(name, _, at) if name in _METRIC_QUANTITIES:
+                self.report(
+                    f"a condition on {name!r}, which changes, cannot be represented in a propositional SSP",
+                    at,
+                    "unsupported",
+                )
+            case FunctionTerm():
+                self._function(expression, scope)
+
     def _function(self, term: FunctionTerm, scope: Mapping[str, Type]) -> None:
         if term.name not in self._functions and ":functions" not in self._broken:
-            self._note_undeclared("function", term.name, self._name_at(term.at), self._functions)
+            self._note_undeclared("function", term.name, self._source.name_at(term.at), self._functions)
         self._arguments(self._functions.get(term.name), term, scope, "function")
 
     # --- problems
@@ -411,7 +428,8 @@ class _Checks:
                     self._metric(operand)
 
 
-def _first_of(items: Iterable[_Item]) -> dict[str, _Item]:
+def first_of(items: Iterable[_Item]) -> dict[str, _Item]:
+    """The first item of each name."""
     result: dict[str, _Item] = {}
     for item in items:
         result.setdefault(item.name, item)

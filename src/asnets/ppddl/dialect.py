@@ -74,7 +74,6 @@ UNSUPPORTED_SECTIONS = {
     ":belief": "a belief state",
 }
 UNCERTAIN_FACTS = {
-    "probabilistic": "a probabilistic initial state",
     "oneof": "an uncertain initial state ('oneof')",
     "unknown": "an uncertain initial state ('unknown')",
     "or": "an uncertain initial state ('or')",

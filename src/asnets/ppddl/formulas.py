@@ -13,6 +13,7 @@ from asnets.ppddl.model import (
     AndEffect,
     Atom,
     Change,
+    Comparison,
     Condition,
     Effect,
     Equals,
@@ -31,7 +32,6 @@ from asnets.ppddl.numbers import MAX_DIGITS, is_too_long, show_number
 from asnets.ppddl.syntax import RESERVED, SkipError, Syntax, T
 
 QUANTITIES = ("reward", "total-cost")
-_NUMERIC_TESTS = frozenset(["<", ">", "<=", ">="])
 _TRAJECTORY = frozenset(
     {
         "always",
@@ -93,11 +93,12 @@ class FormulaParser(Syntax):
                 left, right = self._exactly(node, rest, "two terms", 2)
                 # A name may consist of digits.
                 if any(self.reader.is_list(part) or self._is_only_number(part) for part in (left, right)):
-                    self.unsupported("a numeric comparison in a condition", node)
+                    return self._comparison(node, left, right, head)
                 first_term, second_term = self.terms([left, right])
                 return Equals(first_term, second_term, node)
-        if head in _NUMERIC_TESTS:
-            self.unsupported(f"the numeric comparison '{head}' in a condition", node)
+            case "<" | "<=" | ">" | ">=":
+                left, right = self._exactly(node, rest, "two numbers", 2)
+                return self._comparison(node, left, right, head)
         if head == "preference":
             self.unsupported("a preference", node)
         if head in _TRAJECTORY and any(map(self.reader.is_list, rest)):
@@ -107,6 +108,10 @@ class FormulaParser(Syntax):
         if head in RESERVED:
             self.fail(f"'{head}' is not allowed in a condition", node)
         return self.atom(node)
+
+    def _comparison(self, node: int, left: int, right: int, operator: str) -> Comparison:
+        first, second = self.strictly(lambda: self.each(self.expression, (left, right)))
+        return Comparison(operator, first, second, node)
 
     def atom(self, node: int) -> Atom:
         if not self.reader.is_list(node):
@@ -170,18 +175,19 @@ class FormulaParser(Syntax):
         position = 0
         while position < len(parts):
             first = parts[position]
-            if self.reader.is_list(first):
+            if self.reader.is_list(first) and not self.is_arithmetic(first):
                 self.report(f"expected a probability before the effect {self.reader.show(first)!r}", first)
                 self.attempt(self.effect, first)
                 position += 1
                 continue
             probability = self.attempt(self._probability, first)
-            if position + 1 == len(parts) or self.is_number(parts[position + 1]):
+            following = parts[position + 1] if position + 1 < len(parts) else None
+            if following is None or self.is_number(following) or self.is_arithmetic(following):
                 if probability is not None:
-                    self.report(f"expected an effect after the probability {self.tokens[first]}", first)
+                    self.report(f"expected an effect after the probability {self.reader.show(first)}", first)
                 position += 1
                 continue
-            effect = self.attempt(self.effect, parts[position + 1])
+            effect = self.attempt(self.effect, following)
             total += probability or 0
             if is_too_long(total):
                 self.fail(f"the sum of the probabilities has more than {MAX_DIGITS} digits", node, "unsupported")
@@ -195,9 +201,9 @@ class FormulaParser(Syntax):
         return Probabilistic(tuple(outcomes), node)
 
     def _probability(self, node: int) -> Fraction:
-        probability = self.number(node, "a probability such as 0.25 or 1/4")
+        probability = self.constant(node, "a probability such as 0.25 or 1/4")
         if not 0 <= probability <= 1:
-            self.fail(f"the probability {self.tokens[node]} is not between 0 and 1", node, "semantic")
+            self.fail(f"the probability {self.reader.show(node)} is not between 0 and 1", node, "semantic")
         return probability
 
     def _change(self, node: int, parts: list[int], head: OneOf["increase", "decrease"]) -> Change:

@@ -2,97 +2,157 @@
 
 from __future__ import annotations
 
+import logging
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
+from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import Diagnostic, FileError, InputError, ParseError, input_error
-from asnets.ppddl.checks import check_domain, check_problem
+from asnets.ppddl.checks import ALL_SECTIONS, check_domain, check_problem
+from asnets.ppddl.mending import mend_domain, mend_problem
 from asnets.ppddl.model import Domain, Problem
 from asnets.ppddl.parser import Document, parse_source
 from asnets.ppddl.source import Source
 
+T = TypeVar("T")
 _Definition = TypeVar("_Definition", Domain, Problem)
+_LOGGER = logging.getLogger("asnets.ppddl")
+LENIENT_HINT = "--lenient (in Python: lenient=True) forgives this, as the competition's simulator does, with warnings."
+_MAX_MISTAKES_TO_FORGIVE = 1000
+"""A file with more mistakes is not read again to see whether lenience would help."""
 
 
-def parse_text(text: str, path: str = "<text>") -> Document:
+def parse_text(text: str, path: str = "<text>", *, lenient: bool = False) -> Document:
     """Reads and checks PPDDL text.
 
     A problem is checked against its domain if that stands in the same text.
 
+    Args:
+        text: The text.
+        path: What messages call it.
+        lenient: Whether what the competition's simulator forgives is mended; its warnings are the diagnostics of the
+            document. See `asnets.ppddl.mending`.
+
     Raises:
         InputError: With all mistakes of the text.
     """
-    document = parse_source(Source(text, path))
+    if not lenient:
+        return _with_hint(lambda lenient: _parse_text(text, path, lenient))
+    return _parse_text(text, path, lenient=True)
+
+
+def _parse_text(text: str, path: str, lenient: bool) -> Document:
+    document = parse_source(Source(text, path), lenient)
+    if lenient:
+        (document,) = _mend_documents([document])
     raise_if_any(check_documents([document]))
     return document
 
 
-def parse_file(path: str | Path) -> Document:
+def parse_file(path: str | Path, *, lenient: bool = False) -> Document:
     """Reads and checks one file; see `parse_text`.
 
     Raises:
         FileError: If the file cannot be read.
         InputError: With all mistakes of the file.
     """
-    return parse_text(read_text(path), str(path))
+    return parse_text(read_text(path), str(path), lenient=lenient)
 
 
-def load_task(domain: str | Path, problem: str | Path | None = None) -> tuple[Domain, Problem]:
+def log_warning(warning: Diagnostic) -> None:
+    """Hands a warning to the logger `asnets.ppddl`."""
+    _LOGGER.warning("%s", warning)
+
+
+def load_task(
+    domain: str | Path,
+    problem: str | Path | None = None,
+    *,
+    lenient: bool = False,
+    on_warning: Callable[[Diagnostic], None] = log_warning,
+    deadline: Deadline = NO_DEADLINE,
+) -> tuple[Domain, Problem]:
     """Reads a domain and one of its problems.
 
     Args:
         domain: A file, or FILE:NAME to choose one of several domains.
         problem: A file, or FILE:NAME to choose one of several problems; None if `domain` holds both.
+        lenient: Whether what the competition's simulator forgives is mended, with a warning; see
+            `asnets.ppddl.mending`.
+        on_warning: Called with each warning.
+        deadline: When reading has to end.
 
     Raises:
         FileError: If a file cannot be read or does not hold what is asked for.
         InputError: With all mistakes of the files.
+        LimitError: If the deadline passes.
     """
-    if problem is None:
-        return _load_single(str(domain))
-    domain_path, domain_name = split_name(domain)
-    problem_path, problem_name = split_name(problem)
-    domain_document = _document(domain_path)
-    same = domain_path == problem_path
-    problem_document = domain_document if same else _document(problem_path)
-    documents = [domain_document] if same else [domain_document, problem_document]
-    _raise_if_broken(documents)
-    chosen_problem = _choose(problem_document.problems, problem_name, "problem", problem_path)
-    if domain_name is None and len(domain_document.domains) > 1:
+    warnings: list[Diagnostic] = []
+
+    def read(lenient: bool) -> tuple[Domain, Problem]:
+        return _load(str(domain), None if problem is None else str(problem), lenient, warnings, deadline)
+
+    try:
+        return read(lenient=True) if lenient else _with_hint(read)
+    finally:
+        for warning in sorted(dict.fromkeys(warnings)) if lenient else ():
+            on_warning(warning)
+
+
+def _with_hint(read: Callable[[bool], T]) -> T:
+    """What is read strictly; where that fails and lenience would help, the error says so."""
+    try:
+        return read(False)
+    except InputError as error:
+        mistakes = error
+    if len(mistakes.diagnostics) > _MAX_MISTAKES_TO_FORGIVE:
+        raise mistakes
+    try:
+        read(True)
+    except InputError:
+        raise mistakes from None
+    raise input_error(mistakes.diagnostics, LENIENT_HINT)
+
+
+def _load(
+    domain: str, problem: str | None, lenient: bool, warnings: list[Diagnostic], deadline: Deadline
+) -> tuple[Domain, Problem]:
+    domain_path, domain_name = split_name(domain) if problem is not None else (split_name(domain)[0], None)
+    problem_path, problem_name = split_name(domain if problem is None else problem)
+    documents = {path: _document(path, lenient, deadline) for path in dict.fromkeys((domain_path, problem_path))}
+    errors = [diagnostic for document in documents.values() for diagnostic in document.diagnostics]
+    warnings += [diagnostic for diagnostic in errors if diagnostic.severity == "warning"]
+    if len(warnings) < len(errors):
+        read = _mend_documents(list(documents.values())) if lenient else list(documents.values())
+        raise_if_any(check_documents(read))  # With all that is wrong besides what could not be read.
+    if problem is None and not documents[domain_path].domains:
+        raise FileError(f"{domain_path}: the file holds no domain; give the domain file and the problem file")
+    chosen_problem = _choose(documents[problem_path].problems, problem_name, "problem", problem_path)
+    domains = documents[domain_path].domains
+    if domain_name is None and len(domains) > 1:
         domain_name = chosen_problem.domain
-    chosen_domain = _choose(domain_document.domains, domain_name, "domain", domain_path)
-    raise_if_any(
-        [
-            check_domain(chosen_domain),
-            check_problem(chosen_problem, chosen_domain),
-        ]
-    )
+    chosen_domain = _choose(domains, domain_name, "domain", domain_path)
+    if lenient:
+        chosen_domain, found = mend_domain(chosen_domain)
+        warnings += found
+        if chosen_problem.domain == chosen_domain.name:
+            chosen_problem, found = mend_problem(chosen_problem, chosen_domain)
+            warnings += found
+    deadline.check(f"checking {problem_path}")
+    raise_if_any([check_domain(chosen_domain), check_problem(chosen_problem, chosen_domain)])
     return chosen_domain, chosen_problem
 
 
-def _raise_if_broken(documents: Sequence[Document]) -> None:
-    """Raises if something could not be read, with all that is wrong besides."""
-    if any(document.diagnostics for document in documents):
-        raise_if_any(check_documents(documents))
-
-
-def _load_single(specification: str) -> tuple[Domain, Problem]:
-    path, name = split_name(specification)
-    document = _document(path)
-    _raise_if_broken([document])
-    if not document.domains:
-        raise FileError(f"{path}: the file holds no domain; give the domain file and the problem file")
-    problem = _choose(document.problems, name, "problem", path)
-    domain = _choose(document.domains, problem.domain if len(document.domains) > 1 else None, "domain", path)
-    raise_if_any([check_domain(domain), check_problem(problem, domain)])
-    return domain, problem
-
-
-def check_files(paths: Sequence[str | Path]) -> list[Diagnostic]:
+def check_files(paths: Sequence[str | Path], *, lenient: bool = False) -> list[Diagnostic]:
     """All mistakes of several files; each problem is checked against its domain if one of the files holds it.
+
+    Args:
+        paths: The files.
+        lenient: Whether what the competition's simulator forgives is a warning.
 
     Raises:
         FileError: If a file cannot be read.
@@ -101,11 +161,61 @@ def check_files(paths: Sequence[str | Path]) -> list[Diagnostic]:
     unreadable: list[Diagnostic] = []
     for path in dict.fromkeys(map(str, paths)):
         try:
-            documents.append(_document(path))
+            documents.append(_document(path, lenient))
         except InputError as error:
             unreadable += error.diagnostics
+    if lenient:
+        documents = _mend_documents(documents, incomplete=bool(unreadable))
     found = check_documents(documents, incomplete=bool(unreadable))
     return sorted(dict.fromkeys([*unreadable, *chain.from_iterable(found)]))
+
+
+class _Owners:
+    """Finds the domain of a problem among several documents."""
+
+    def __init__(self, documents: Sequence[Document], incomplete: bool) -> None:
+        self._incomplete = incomplete or any(document.incomplete for document in documents)
+        self._everywhere: dict[str, tuple[Domain, Document]] = {}
+        for document in documents:
+            for domain in document.domains:
+                self._everywhere.setdefault(domain.name, (domain, document))
+
+    def find(self, problem: Problem, document: Document) -> tuple[Domain, Document] | None:
+        """The domain with its document, its own one first; one of another name, to be told so, where there is none."""
+        if ":domain" in document.broken[problem.at]:
+            return None
+        here = {domain.name: (domain, document) for domain in reversed(document.domains)}
+        owner = here.get(problem.domain) or self._everywhere.get(problem.domain)
+        if owner is None and self._everywhere and not self._incomplete:
+            owner = next(iter((here or self._everywhere).values()))
+        return owner
+
+
+def _mend_documents(documents: Sequence[Document], incomplete: bool = False) -> list[Document]:
+    """The documents without what is forgiven, which is among their diagnostics as warnings."""
+    mended = []
+    for document in documents:
+        results = [mend_domain(domain, document.broken[domain.at]) for domain in document.domains]
+        warnings = chain.from_iterable(found for _, found in results)
+        domains = tuple(domain for domain, _ in results)
+        mended.append(replace(document, domains=domains, diagnostics=(*document.diagnostics, *warnings)))
+    owners = _Owners(mended, incomplete)
+    return [_mend_problems(document, owners) for document in mended]
+
+
+def _mend_problems(document: Document, owners: _Owners) -> Document:
+    problems: list[Problem] = []
+    warnings: list[Diagnostic] = []
+    for problem in document.problems:
+        owner = owners.find(problem, document)
+        if owner is None or owner[0].name != problem.domain:
+            mended, found = mend_problem(problem, Domain(problem.domain), ALL_SECTIONS)
+        else:
+            broken_domain = owner[1].broken[owner[0].at]
+            mended, found = mend_problem(problem, owner[0], document.broken[problem.at], broken_domain)
+        problems.append(mended)
+        warnings += found
+    return replace(document, problems=tuple(problems), diagnostics=(*document.diagnostics, *warnings))
 
 
 def check_documents(documents: Sequence[Document], incomplete: bool = False) -> list[list[Diagnostic]]:
@@ -115,26 +225,19 @@ def check_documents(documents: Sequence[Document], incomplete: bool = False) -> 
         documents: What was read.
         incomplete: Whether there may be domains besides those in the documents.
     """
-    everywhere: dict[str, tuple[Domain, Document]] = {}
-    for document in documents:
-        incomplete |= document.incomplete
-        for domain in document.domains:
-            everywhere.setdefault(domain.name, (domain, document))
+    owners = _Owners(documents, incomplete)
     results = []
     for document in documents:
         found = [*document.diagnostics, *_repeated(document, document.domains), *_repeated(document, document.problems)]
-        here = {domain.name: (domain, document) for domain in reversed(document.domains)}
         for domain in document.domains:
             found += check_domain(domain, document.broken[domain.at])
         for problem in document.problems:
-            own = here.get(problem.domain) or everywhere.get(problem.domain)
-            if own is None and everywhere and not incomplete:
-                own = next(iter((here or everywhere).values()))  # To be told that the name is wrong.
+            owner = owners.find(problem, document)
             broken = document.broken[problem.at]
-            if own is None or ":domain" in broken:
+            if owner is None:
                 found += check_problem(problem, None, broken)
             else:
-                found += check_problem(problem, own[0], broken, own[1].broken[own[0].at])
+                found += check_problem(problem, owner[0], broken, owner[1].broken[owner[0].at])
         results.append(sorted(dict.fromkeys(found)))
     return results
 
@@ -154,8 +257,8 @@ def _repeated(document: Document, definitions: Sequence[Domain] | Sequence[Probl
 
 
 def raise_if_any(groups: Iterable[Sequence[Diagnostic]]) -> None:
-    """Raises one error with the diagnostics of all groups."""
-    diagnostics = [diagnostic for group in groups for diagnostic in group]
+    """Raises one error with the errors of all groups."""
+    diagnostics = [diagnostic for group in groups for diagnostic in group if diagnostic.severity == "error"]
     if diagnostics:
         raise input_error(diagnostics)
 
@@ -199,8 +302,8 @@ def _exists(path: str) -> bool:
         return False
 
 
-def _document(path: str) -> Document:
-    return parse_source(Source(read_text(path), path))
+def _document(path: str, lenient: bool = False, deadline: Deadline = NO_DEADLINE) -> Document:
+    return parse_source(Source(read_text(path), path), lenient, deadline)
 
 
 def _choose(items: Sequence[_Definition], name: str | None, what: str, path: str) -> _Definition:

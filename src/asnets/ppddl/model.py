@@ -7,9 +7,9 @@ alternatives of `(either …)`; `("object",)` where none was written.
 
 | here | PPDDL |
 |---|---|
-| `Atom`, `Equals`, `Not`, `And`, `Or`, `Imply`, `Forall`, `Exists` | conditions and goals |
+| `Atom`, `Equals`, `Comparison`, `Not`, `And`, `Or`, `Imply`, `Forall`, `Exists` | conditions and goals |
 | `Literal`, `AndEffect`, `ForallEffect`, `When`, `Probabilistic`, `Change` | effects |
-| `Number`, `FunctionTerm`, `Arithmetic` | numeric expressions, in costs and metrics only |
+| `Number`, `FunctionTerm`, `Arithmetic` | numeric expressions, in costs, comparisons and metrics |
 """
 
 from __future__ import annotations
@@ -100,7 +100,17 @@ class Exists:
     at: int = field(default=-1, compare=False, repr=False)
 
 
-Condition = Atom | Equals | Not | And | Or | Imply | Forall | Exists
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`(< a b)` and the like, or `(= a b)` of numbers."""
+
+    operator: str
+    left: Expression
+    right: Expression
+    at: int = field(default=-1, compare=False, repr=False)
+
+
+Condition = Atom | Equals | Comparison | Not | And | Or | Imply | Forall | Exists
 TRUE = And(())
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from math import prod
 
 MAX_DIGITS = 400
 """The most digits of a numerator or a denominator: far more than anybody writes, and few enough to compute with."""
@@ -27,3 +29,20 @@ def show_number(value: Fraction) -> str:
     digits = f"{abs(value.numerator) * 10**places // value.denominator:0{places + 1}d}"
     sign = "-" if value < 0 else ""
     return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
+
+
+def calculate(operator: str, values: Sequence[Fraction]) -> Fraction:
+    """Exact arithmetic.
+
+    Raises:
+        ZeroDivisionError: If something is divided by zero.
+    """
+    match operator:
+        case "+":
+            return sum(values, Fraction(0))
+        case "*":
+            return prod(values, start=Fraction(1))
+        case "/":
+            return values[0] / values[1]
+        case _:
+            return -values[0] if len(values) == 1 else values[0] - values[1]

@@ -9,11 +9,12 @@ files use: sections in any order, parts left out, nullary atoms and `reward` wit
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fractions import Fraction
 
+from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import Diagnostic
 from asnets.ppddl.dialect import (
     DOMAIN_SECTIONS,
@@ -43,13 +44,16 @@ from asnets.ppddl.reader import SECTIONS, Reader
 from asnets.ppddl.source import Source
 from asnets.ppddl.syntax import RESERVED, SkipError
 
+_FACTS_BETWEEN_CHECKS = 10_000
+_UNCERTAIN = "a probabilistic initial state (other than outcomes of probability 1)"
+
 
 @dataclass(frozen=True)
 class Document:
     """What one file holds.
 
     Attributes:
-        diagnostics: All mistakes of the syntax. A part with a mistake is left out of the model.
+        diagnostics: All mistakes of the syntax, and warnings. A part with a mistake is left out of the model.
         broken: For each domain or problem (by the position of its `(define`), the sections with mistakes; more names
             may be declared there than the model has.
         incomplete: Whether there may be more domains and problems, which could not be read.
@@ -63,32 +67,44 @@ class Document:
     incomplete: bool = False
 
 
-def parse_source(source: Source) -> Document:
-    """Reads all domains and problems of a source; never raises, mistakes are in `Document.diagnostics`."""
+def parse_source(source: Source, lenient: bool = False, deadline: Deadline = NO_DEADLINE) -> Document:
+    """Reads all domains and problems of a source; mistakes are in `Document.diagnostics`.
+
+    Args:
+        source: The text.
+        lenient: Whether words that stand outside of everything are left out with a warning.
+        deadline: When reading has to end.
+
+    Raises:
+        LimitError: If the deadline passes.
+    """
     # A large file makes millions of small objects without a cycle among them, which the collector would walk again and
     # again as they grow.
     collecting = gc.isenabled()
     gc.disable()
     try:
-        return _parse(source)
+        return _parse(source, lenient, deadline)
     finally:
         if collecting:
             gc.enable()
 
 
-def _parse(source: Source) -> Document:
-    reader = Reader(source)
+def _parse(source: Source, lenient: bool, deadline: Deadline) -> Document:
+    deadline.check(f"reading {source.path}")
+    reader = Reader(source, lenient)
     if not reader.walkable:
         return Document(source, diagnostics=tuple(reader.diagnostics), incomplete=True)
-    parser = _DefinitionParser(reader)
     definitions = reader.top_level()
+    parser = _DefinitionParser(reader, lenient and any(map(reader.is_list, definitions)), deadline)
     if not definitions:
         message = "expected (define (domain …) …) or (define (problem …) …); the file is empty"
         return Document(source, diagnostics=(source.diagnostic(message, 0),), incomplete=True)
     for position, node in enumerate(definitions):
-        # Of several words in a row, only the first is reported.
-        if reader.is_list(node) or position == 0 or reader.is_list(definitions[position - 1]):
+        if reader.is_list(node):
             parser.attempt(parser.definition, node)
+        else:
+            follows = position > 0 and not reader.is_list(definitions[position - 1])
+            parser.stray(f"expected '(define …', found {reader.show(node)!r}", node, follows)
     return Document(
         source,
         tuple(parser.domains),
@@ -102,15 +118,14 @@ def _parse(source: Source) -> Document:
 class _DefinitionParser(FormulaParser):
     """Parses `(define …)` forms and collects them."""
 
-    def __init__(self, reader: Reader) -> None:
-        super().__init__(reader)
+    def __init__(self, reader: Reader, lenient: bool, deadline: Deadline) -> None:
+        super().__init__(reader, lenient)
+        self._deadline = deadline
         self.domains: list[Domain] = []
         self.problems: list[Problem] = []
         self.broken_sections: dict[int, frozenset[str]] = {}
 
     def definition(self, node: int) -> None:
-        if not self.reader.is_list(node):
-            self.fail(f"expected '(define …', found {self.reader.show(node)!r}", node)
         parts = self.reader.children(node)
         if not parts or self.tokens[parts[0]] != "define":
             self.fail(f"expected '(define …', found {self.reader.show(node)!r}", parts[0] if parts else node)
@@ -136,13 +151,12 @@ class _DefinitionParser(FormulaParser):
         stray = False
         for section in nodes:
             if not self.reader.is_list(section):
-                # A word outside all lists; of several in a row only the first is reported.
-                if not stray:
-                    self.report(f"expected a section such as (:init …), found {self.reader.show(section)!r}", section)
+                self.stray(f"expected a section such as (:init …), found {self.reader.show(section)!r}", section, stray)
                 stray = True
                 broken |= {self.tokens[section]} & set(handlers)
                 continue
             stray = False
+            self._check_deadline()
             parts = self.reader.children(section)
             before = self.mistakes
             keyword = self.tokens[parts[0]] if parts else "()"
@@ -160,6 +174,9 @@ class _DefinitionParser(FormulaParser):
             if self.mistakes > before:
                 broken.add(keyword)
         self.broken_sections[node] = frozenset(broken)
+
+    def _check_deadline(self) -> None:
+        self._deadline.check(f"reading {self.reader.source.path}")
 
     def _unknown_section(self, section: int, parts: list[int], known: list[str]) -> set[str]:
         """Reports a section that is none; returns the sections that may have been meant."""
@@ -344,7 +361,7 @@ class _DefinitionParser(FormulaParser):
                     self.condition(self._single(section, parts, "one condition"))
                 ),
                 ":goal-reward": lambda section, parts: goal_reward.append(
-                    self.number(self._single(section, parts, "one number"))
+                    self.constant(self._single(section, parts, "one number"))
                 ),
                 ":metric": lambda section, parts: metric.append(self._metric(section, parts)),
             },
@@ -386,7 +403,9 @@ class _DefinitionParser(FormulaParser):
         # There may be millions of facts: one that consists of plain names only needs no further look.
         source = self.reader.source
         plain = {token for token in source.vocabulary - RESERVED - source.bad if token[0].isalpha()}
-        for node in nodes:
+        for count, node in enumerate(self._certain(nodes)):
+            if count % _FACTS_BETWEEN_CHECKS == 0:
+                self._check_deadline()
             key = tuple(self.tokens[node + 1 : self.reader.end(node)])
             if not key or not plain.issuperset(key):
                 atom = self.attempt(lambda node: self._special_fact(node, negated, values), node)
@@ -401,6 +420,33 @@ class _DefinitionParser(FormulaParser):
                 shown = self.reader.show(atom.at)
                 self.report(f"the initial state says both {shown!r} and its negation", atom.at, "semantic")
 
+    def _certain(self, nodes: Iterable[int]) -> Iterator[int]:
+        """The facts; of `(probabilistic 1 …)`, what holds for certain."""
+        for node in nodes:
+            if self.tokens[node] == "(" and self.tokens[node + 1] == "probabilistic":
+                yield from self._certain(self._certain_outcomes(node))
+            else:
+                yield node
+
+    def _certain_outcomes(self, node: int) -> list[int]:
+        """The parts of the outcomes of probability 1; all others must have probability 0."""
+        parts = self.reader.children(node)[1:]
+        certain: list[int] = []
+        for probability, outcome in zip(parts[::2], parts[1::2], strict=False):
+            value = self.attempt(self.constant, probability)
+            if value is None:
+                return []
+            if value == 1 and not certain:
+                is_and = self.reader.is_list(outcome) and self.tokens[outcome + 1] == "and"
+                certain = self.reader.children(outcome)[1:] if is_and else [outcome]
+            elif value != 0:
+                break
+        else:
+            if parts and len(parts) % 2 == 0:
+                return certain
+        self.attempt(lambda node: self.unsupported(_UNCERTAIN, node), node)
+        return []
+
     def _special_fact(self, node: int, negated: list[Atom], values: list[FunctionValue]) -> Atom | None:
         """What is not a list of names: a fact in an unusual form, which is returned, or something else."""
         parts = self.reader.children(node) if self.reader.is_list(node) else []
@@ -412,7 +458,7 @@ class _DefinitionParser(FormulaParser):
         if head == "=":
             if len(parts) != 3 or self.is_number(parts[1]):
                 self.fail("expected (= (function object …) number) in :init", node)
-            function, value = self.attempt(self.function_term, parts[1]), self.attempt(self.number, parts[2])
+            function, value = self.attempt(self.function_term, parts[1]), self.attempt(self.constant, parts[2])
             if function is not None and value is not None:
                 values.append(FunctionValue(function, value, node))
             return None

@@ -47,11 +47,12 @@ class Reader:
         walkable: Whether there is a tree. Unreadable tokens leave one: they are leaves that `is_bad`.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, lenient: bool = False) -> None:
         self.source = source
         self.tokens = source.tokens
         self.diagnostics: list[Diagnostic] = []
         self.walkable = True
+        self._lenient = lenient
         self._close = array("q", bytes(8 * len(self.tokens)))
         self._report_characters()
         self._report_tokens()
@@ -73,8 +74,7 @@ class Reader:
         tokens = self.source.unreadable_tokens()
         for token in tokens[:_MAX_REPORTED]:
             text = self.tokens[token]
-            hint = "; is a blank missing after '-'?" if text.startswith("-") else ""
-            message = f"cannot read {_shorten(text)!r}; expected a name, a variable or a number{hint}"
+            message = f"cannot read {_shorten(text)!r}; expected a name, a variable or a number"
             self.diagnostics.append(self.source.diagnostic(message, token))
         if len(tokens) > _MAX_REPORTED:
             message = f"{len(tokens) - _MAX_REPORTED} more words that cannot be read from here on"
@@ -83,7 +83,7 @@ class Reader:
     def _match_parentheses(self) -> None:
         opened: list[int] = []
         tokens, close = self.tokens, self._close
-        too_deep = outside = -1
+        too_deep = outside = surplus = -1
         unclosed: tuple[int, int] | None = None
         for index, token in enumerate(tokens):
             if token == "(":
@@ -98,11 +98,13 @@ class Reader:
                 if len(opened) > MAX_DEPTH and too_deep < 0:
                     too_deep = index
             elif token == ")":
-                if not opened:
-                    if outside < 0:
-                        self._refuse("')' without a matching '('; nothing is open here", index)
+                if opened:
+                    close[opened.pop()] = index
+                elif outside < 0 and not self._lenient:
+                    self._refuse("')' without a matching '('; nothing is open here", index)
                     break
-                close[opened.pop()] = index
+                elif surplus < 0:
+                    surplus = index
         if outside >= 0:
             self._refuse_outside(outside)
         elif opened and unclosed:
@@ -113,6 +115,9 @@ class Reader:
             self._refuse("'(' is never closed; expected a matching ')'", opened[-1])
         elif too_deep >= 0:
             self._refuse(f"nested deeper than {MAX_DEPTH} levels of parentheses", too_deep)
+        elif surplus >= 0:
+            message = "')' without a matching '('; nothing is open here, and it is ignored"
+            self.diagnostics.append(self.source.diagnostic(message, surplus, severity="warning"))
 
     def _refuse_outside(self, section: int) -> None:
         keyword = self.tokens[section + 1]
@@ -130,7 +135,8 @@ class Reader:
             self.diagnostics.append(self.source.diagnostic(message, node))
 
     def top_level(self) -> list[int]:
-        return list(self._walk(0, len(self.tokens)))
+        """The definitions, and words outside of them."""
+        return [node for node in self._walk(0, len(self.tokens)) if self.tokens[node] != ")"]
 
     def children(self, node: int) -> list[int]:
         """The elements of a list."""

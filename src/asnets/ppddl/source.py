@@ -11,10 +11,11 @@ from array import array
 from bisect import bisect_right
 from functools import cached_property
 
-from asnets.errors import Diagnostic, DiagnosticKind
+from asnets.errors import Diagnostic, DiagnosticKind, Severity
 
 _COMMENT = re.compile(r";[^\n\r]*")
-_TOKEN = re.compile(r"[()]|[^\s()]+")
+# A '-' before anything but a digit stands for itself, as in `(?x -t)`; within a name it is part of it.
+_TOKEN = re.compile(r"[()]|-(?!\.?\d)|[^\s()]+")
 _ILLEGAL = re.compile(r"[^\x20-\x7e\t\n\r\f\v]")
 _ILLEGAL_RUN = re.compile(r"[^\x20-\x7e\t\n\r\f\v]+")
 _LEGAL_TOKEN = re.compile(
@@ -77,11 +78,21 @@ class Source:
         unreadable = {token for token in self.bad if _PLACEHOLDER not in token}
         return [index for index, token in enumerate(self.tokens) if token in unreadable] if unreadable else []
 
-    def diagnostic(self, message: str, token: int, kind: DiagnosticKind = "parse") -> Diagnostic:
-        """A diagnostic at a token."""
-        return self.diagnostic_at_offset(message, self.offset(token), kind)
+    def name_at(self, at: int) -> int:
+        """The place of the name in an atom, a signature or an action that stands at a token."""
+        if not 0 <= at < len(self.tokens) - 1 or self.tokens[at] != "(":
+            return at
+        return at + 2 if self.tokens[at + 1] == ":action" else at + 1
 
-    def diagnostic_at_offset(self, message: str, offset: int, kind: DiagnosticKind = "parse") -> Diagnostic:
+    def diagnostic(
+        self, message: str, token: int, kind: DiagnosticKind = "parse", severity: Severity = "error"
+    ) -> Diagnostic:
+        """A diagnostic at a token."""
+        return self.diagnostic_at_offset(message, self.offset(token), kind, severity)
+
+    def diagnostic_at_offset(
+        self, message: str, offset: int, kind: DiagnosticKind = "parse", severity: Severity = "error"
+    ) -> Diagnostic:
         line = bisect_right(self._line_starts, offset) - 1
         start = self._line_starts[line]
         end = self._line_starts[line + 1] if line + 1 < len(self._line_starts) else len(self.text)
@@ -93,7 +104,7 @@ class Source:
         printable = "".join(c if c.isprintable() else ("\t" if c == "\t" else "�") for c in shown)
         indent = "".join("\t" if c == "\t" else " " for c in printable[: column - low])
         excerpt = f"    {lead}{printable}{tail}\n    {' ' * len(lead)}{indent}^"
-        return Diagnostic(self.path, line + 1, column + 1, _shorten_words(message), excerpt, kind)
+        return Diagnostic(self.path, line + 1, column + 1, _shorten_words(message), excerpt, kind, severity)
 
 
 class Report:
@@ -103,9 +114,10 @@ class Report:
         count: How many mistakes there were.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, severity: Severity = "error") -> None:
         self.count = 0
         self._source = source
+        self._severity = severity
         self._kept: list[Diagnostic] = []
         self._omitted_at = -1
 
@@ -113,7 +125,7 @@ class Report:
         """Records a mistake at a token."""
         self.count += 1
         if len(self._kept) < _MAX_KEPT:
-            self._kept.append(self._source.diagnostic(message, token, kind))
+            self._kept.append(self._source.diagnostic(message, token, kind, self._severity))
         elif self._omitted_at < 0:
             self._omitted_at = token
 
@@ -124,7 +136,7 @@ class Report:
         if not omitted:
             return list(self._kept)
         message = f"{omitted} more mistakes, of which this is the first, are not listed"
-        return [*self._kept, self._source.diagnostic(message, self._omitted_at, self._kept[-1].kind)]
+        return [*self._kept, self._source.diagnostic(message, self._omitted_at, self._kept[-1].kind, self._severity)]
 
 
 def _shorten_words(message: str) -> str:

@@ -9,7 +9,7 @@ from typing import NoReturn, TypeVar
 
 from asnets.errors import Diagnostic, DiagnosticKind
 from asnets.ppddl.model import OBJECT, Arithmetic, Expression, FunctionTerm, Number, Type, TypedName
-from asnets.ppddl.numbers import MAX_DIGITS, is_too_long
+from asnets.ppddl.numbers import MAX_DIGITS, calculate, is_too_long
 from asnets.ppddl.reader import Reader
 from asnets.ppddl.source import Report
 
@@ -52,20 +52,31 @@ class Syntax:
     """Base of the parsers: a reader and the mistakes found so far.
 
     Attributes:
+        lenient: Whether words that do not belong where they stand are left out with a warning.
         mistakes: How many mistakes were met, those included that the reader has reported already.
     """
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, lenient: bool = False) -> None:
         self.reader = reader
         self.tokens = reader.tokens
+        self.lenient = lenient
         self.mistakes = 0
         self._report = Report(reader.source)
+        self._warnings = Report(reader.source, "warning")
 
     # --- reporting
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        return self._report.diagnostics
+        return [*self._report.diagnostics, *self._warnings.diagnostics]
+
+    def stray(self, message: str, node: int, follows: bool) -> None:
+        """Reports a word outside all lists; of several in a row only the first."""
+        if self.lenient and not self.reader.is_bad(node) and not self.tokens[node].startswith(":"):
+            if not follows:
+                self._warnings.add(f"{message}; the word is ignored", node, "parse")
+        elif not follows or self.lenient:
+            self.report(message, node)
 
     def report(self, message: str, node: int, kind: DiagnosticKind = "parse") -> None:
         self.mistakes += 1
@@ -149,6 +160,30 @@ class Syntax:
 
     def is_number(self, node: int) -> bool:
         return _NUMBER.fullmatch(self.tokens[node]) is not None
+
+    def is_arithmetic(self, node: int) -> bool:
+        """Whether a list is a calculation such as (/ 1 2)."""
+        return self.reader.is_list(node) and self.tokens[node + 1] in _OPERANDS
+
+    def constant(self, node: int, what: str = "a number") -> Fraction:
+        """A number, or a calculation with numbers alone."""
+        if not self.is_arithmetic(node):
+            return self.number(node, what)
+        return self._calculated(self.expression(node), what)
+
+    def _calculated(self, expression: Expression, what: str) -> Fraction:
+        if isinstance(expression, Number):
+            return expression.value
+        at = expression.at
+        if isinstance(expression, FunctionTerm):
+            self.fail(f"expected {what}, found {self.reader.show(at)!r}, which is not constant", at)
+        values = [self._calculated(operand, what) for operand in expression.operands]
+        if expression.operator == "/" and values[1] == 0:
+            self.fail("division by zero", at, "semantic")
+        result = calculate(expression.operator, values)
+        if is_too_long(result):
+            self.fail(f"a number of more than {MAX_DIGITS} digits is not supported", at, "unsupported")
+        return result
 
     # --- typed lists
 

@@ -63,6 +63,11 @@ class Hierarchy:
             found.add(name)
         return frozenset(found)
 
+    def common_ancestor(self, first: str, second: str) -> str:
+        """The lowest type that two types lie below."""
+        common = self.ancestors(first) & self.ancestors(second)
+        return max(sorted(common), key=lambda name: len(self.ancestors(name)), default=OBJECT)
+
     def is_subtype(self, narrow: Type, wide: Type) -> bool:
         """Whether every alternative of `narrow` lies below some alternative of `wide`."""
         if narrow == wide or OBJECT in wide:

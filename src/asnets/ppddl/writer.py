@@ -13,6 +13,7 @@ from asnets.ppddl.model import (
     Arithmetic,
     Atom,
     Change,
+    Comparison,
     Condition,
     Domain,
     Effect,
@@ -97,6 +98,8 @@ def show_condition(condition: Condition) -> str:
             return show_atom(condition)
         case Equals(left, right):
             return f"(= {left} {right})"
+        case Comparison(operator, left, right):
+            return f"({operator} {show_expression(left)} {show_expression(right)})"
         case Not(body):
             return f"(not {show_condition(body)})"
         case And(parts):

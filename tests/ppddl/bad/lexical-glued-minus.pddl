@@ -1,4 +1,4 @@
-; expect 4:22 parse: cannot read '-box'; expected a name, a variable or a number; is a blank missing after '-'?
+; expect 4:22 parse: cannot read '-2box'; expected a name, a variable or a number
 (define (domain d)
   (:types box)
-  (:predicates (p ?x -box)))
+  (:predicates (p ?x -2box)))

@@ -1,10 +1,10 @@
-; expect 9:24 unsupported: the numeric comparison '>=' in a condition cannot be represented in a propositional SSP
-; expect 9:41 unsupported: a numeric comparison in a condition cannot be represented in a propositional SSP
+; expect 9:28 unsupported: a condition on 'reward', which changes, cannot be represented in a propositional SSP
+; expect 9:56 unsupported: a condition on 'total-cost', which changes, cannot be represented in a propositional SSP
 (define (domain d)
   (:types box - thing)
-  (:functions (fuel ?x))
+  (:functions (fuel ?x) (total-cost))
   (:predicates (p) (q ?x - thing))
   (:action a
     :parameters (?x - thing)
-    :precondition (and (>= (fuel ?x) 3) (= (fuel ?x) 1) (p))
+    :precondition (and (>= (reward) 3) (= (fuel ?x) (+ (total-cost) 1)) (p))
     :effect (p)))

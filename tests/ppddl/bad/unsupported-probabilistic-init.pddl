@@ -1,4 +1,4 @@
-; expect 11:14 unsupported: a probabilistic initial state cannot be represented in a propositional SSP
+; expect 11:14 unsupported: a probabilistic initial state (other than outcomes of probability 1) cannot be represented in a propositional SSP
 (define (domain d)
   (:types box - thing)
   (:predicates (p) (q ?x - thing))
