@@ -131,7 +131,7 @@ def test_help_shows_the_defaults_of_the_presets() -> None:
         default, paper = _shown(name, "default"), _shown(name, "paper")
         expected = default if default == paper else f"{default}; paper: {paper}"
         option = "--feature" if name == "features" else "--" + name.replace("_", "-")
-        assert re.search(rf" {option} [^[]*\[default: \({re.escape(expected)}\)", text), name
+        assert re.search(rf" {option}[ ,][^[]*\[default: \({re.escape(expected)}\)", text), name
 
 
 def _shown(name: str, preset: str) -> str:
