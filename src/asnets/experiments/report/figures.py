@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from asnets.experiments.report.document import Figure
-from asnets.experiments.report.networks import networks
+from asnets.experiments.report.networks import is_in_paper, networks
 from asnets.experiments.report.tables import of_size
 from asnets.experiments.results import ExperimentResults, SystemInfo
 from asnets.network.svg import clean
@@ -104,8 +104,9 @@ def running_times(experiments: Sequence[ExperimentResults]) -> Figure:
             figure,
             "running-times",
             "Time to solve a problem by size, on a logarithmic scale; above with the time of training (TR) of an "
-            "ASNet, as in the paper, below without. Several problems of a size are averaged. A hollow mark: not all "
-            "runs reached the goal. A line ends where none does, or at the sizes that have been run.",
+            f"ASNet{', as in the paper' if any(map(is_in_paper, experiments)) else ''}, below without. Several "
+            "problems of a size are averaged. A hollow mark: not all runs reached the goal. A line ends where none "
+            "does, or at the sizes that have been run.",
         )
 
 
