@@ -65,16 +65,16 @@ def ground(
             mentioned.setdefault(lifted.atom.predicate, []).append(found[action.name][-1][2])
     atoms = AtomTable(universe, reachable, mentioned)
     pool = ConditionPool(universe, atoms, comparisons, limits)
-    effects = EffectCompiler(universe, pool, limits)
+    effects = EffectCompiler(universe, pool, limits, deadline)
 
-    schemas, preconditions, blocks, action_costs = [], [], [], []
+    schemas, preconditions, action_costs = [], [], []
     first_action = 0
     for action in domain.actions:
         rows = reachable.bindings[action.name]
         scope = {parameter.name: column for column, parameter in enumerate(action.parameters)}
         what = schema_name(action.name)
         preconditions.append(pool.evaluate(action.precondition, rows, scope, what))
-        blocks.append(effects.add(action.effect, rows, scope, what))
+        effects.add(action.effect, rows, scope, what)
         action_costs.append(cost_model.costs(action, rows, scope))
         slot_instances = []
         for lifted, (sets, owner, codes) in zip(slots[action.name], found[action.name], strict=True):
@@ -96,7 +96,7 @@ def ground(
     nowhere = np.zeros((1, 0), np.int32)
     goal = pool.evaluate(problem.goal, nowhere, {}, GOAL_NAME)
     no_numbers = np.zeros(0, np.int64)
-    roots, effect_blocks = effects.export(np.concatenate([no_numbers, *blocks]))
+    roots, effect_blocks = effects.export()
     precondition_nodes = np.concatenate([no_numbers, *preconditions])
     conditions, literals, clauses, members = pool.export(
         np.concatenate([precondition_nodes, effect_blocks.guards, goal])
