@@ -744,6 +744,10 @@ def test_check_leniently(careless: tuple[Path, Path]) -> None:
         f"{careless[1]}:5:14: warning: the object 'd' is not declared; it counts as of type 'object'\n"
         "      (:goal (at d)))\n                 ^\n"
     )
+    log = careless[0].with_name("log")
+    quiet = run("check", *careless, "--lenient", "-q", "--log", log)
+    assert (quiet.returncode, quiet.stderr) == (0, "")
+    assert "WARNING asnets.cli.running: " in log.read_text()
 
 
 def test_check_leniently_what_is_not_forgiven(careless: tuple[Path, Path]) -> None:
