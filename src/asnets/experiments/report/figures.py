@@ -167,7 +167,8 @@ def _training_note(experiment: ExperimentResults) -> str:
     for system in experiment.systems:
         seconds = training_seconds(experiment, system)
         if system.kind == "asnet" and seconds is not None:
-            lines.append(f"TR {seconds:.0f} s: {clean(system.title).removeprefix('ASNet, ')}")
+            mean = " in the mean" if len(experiment.trainings[system.name]) > 1 else ""
+            lines.append(f"TR {seconds:.0f} s{mean}: {clean(system.title).removeprefix('ASNet, ')}")
     return "\n".join(lines)
 
 
