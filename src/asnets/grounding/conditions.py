@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.grounding.atoms import AtomTable
 from asnets.grounding.functions import Comparisons
 from asnets.grounding.limits import Limits
@@ -78,7 +79,15 @@ class _Binding:
 class ConditionPool:
     """Builds ground conditions and turns them into the arrays of a task."""
 
-    def __init__(self, universe: Universe, atoms: AtomTable, comparisons: Comparisons, limits: Limits) -> None:
+    def __init__(
+        self,
+        universe: Universe,
+        atoms: AtomTable,
+        comparisons: Comparisons,
+        limits: Limits,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> None:
+        self._deadline = deadline
         self._universe = universe
         self._atoms = atoms
         self._comparisons = comparisons
@@ -206,6 +215,7 @@ class ConditionPool:
         left = {variable.name: variable.type for variable in condition.variables}
         joined: list[str] = []
         while left:
+            self._deadline.check(f"grounding {what}: binding {next(iter(left))}")
             useful = [item for item in relations if not left.keys().isdisjoint(item[0])]
             if useful:
                 terms, tuples = min(useful, key=lambda item: self._matches(item, binding.scope))
@@ -268,6 +278,7 @@ class ConditionPool:
 
     def combine(self, conjunction: bool, size: int, owner: Index, nodes: Nodes, what: str) -> Nodes:
         """The conjunctions (or disjunctions) of nodes grouped by their owners 0 … size - 1."""
+        self._deadline.check(f"grounding {what}: conditions")
         neutral, absorbing = (TRUE, FALSE) if conjunction else (FALSE, TRUE)
         result = np.full(size, neutral, np.int64)
         absorbed = np.zeros(size, np.bool_)

@@ -40,14 +40,14 @@ def ground(
         deadline: When to stop.
 
     Raises:
-        LimitError: Naming the schema that grew too large.
+        LimitError: Naming the schema that grew too large, or what was being done when the deadline passed.
         InputError: If costs are to come from the metric and do not make an SSP.
     """
     deadline.check(f"grounding {problem.name!r}")
     universe = Universe(domain, problem)
     functions = FunctionValues(universe, problem)
     comparisons = Comparisons(universe, functions, limits, deadline)
-    cost_model = CostModel(domain, problem, universe, functions, limits, costs)
+    cost_model = CostModel(domain, problem, universe, functions, limits, costs, deadline)
     reachable = explore(domain, problem, universe, comparisons, limits, deadline)
 
     # Slots first: they tell which atoms are needed beside the propositions.
@@ -61,10 +61,11 @@ def ground(
         what = schema_name(action.name)
         found[action.name] = []
         for lifted in slots[action.name]:
-            found[action.name].append(instances(lifted, rows, scope, universe, limits, what))
+            found[action.name].append(instances(lifted, rows, scope, universe, limits, what, deadline))
             mentioned.setdefault(lifted.atom.predicate, []).append(found[action.name][-1][2])
+    deadline.check(f"grounding {problem.name!r}: numbering atoms")
     atoms = AtomTable(universe, reachable, mentioned)
-    pool = ConditionPool(universe, atoms, comparisons, limits)
+    pool = ConditionPool(universe, atoms, comparisons, limits, deadline)
     effects = EffectCompiler(universe, pool, limits, deadline)
 
     schemas, preconditions, action_costs = [], [], []
@@ -93,6 +94,7 @@ def ground(
         )
         first_action += len(rows)
 
+    deadline.check(f"grounding {problem.name!r}: the goal")
     nowhere = np.zeros((1, 0), np.int32)
     goal = pool.evaluate(problem.goal, nowhere, {}, GOAL_NAME)
     no_numbers = np.zeros(0, np.int64)
