@@ -184,3 +184,21 @@ def test_dead_end_in_the_initial_state(tmp_path: Path) -> None:
     }
     values = json.loads(invoke("solve", path, "--json").stdout)
     assert (values["status"], values["value"], values["evaluation"]["dead_ends"]) == ("converged", 500, 30)
+
+
+def test_an_action_with_too_many_successors_is_named(tmp_path: Path) -> None:
+    """By `solve` and by `train`, whose teacher enumerates them; running needs no enumeration."""
+    flips = " ".join(f"(probabilistic 1/2 (p{i}))" for i in range(22))
+    path = tmp_path / "tosses.pddl"
+    path.write_text(
+        f"(define (domain d) (:predicates (done) {' '.join(f'(p{i})' for i in range(22))})"
+        f"(:action toss :effect (and {flips}))"
+        f"(:action stop :precondition (and {' '.join(f'(p{i})' for i in range(22))}) :effect (done)))"
+        "(define (problem tosses) (:domain d) (:goal (done)))"
+    )
+    for command in (["solve", path], ["train", path, path, "-o", tmp_path / "m.asnet"]):
+        result = invoke(*command)
+        assert result.exit_code == 4
+        assert "the action (toss) of tosses has too many successors to be enumerated" in " ".join(result.stderr.split())
+    assert not list(tmp_path.glob("m.asnet*"))
+    assert invoke("simulate", path, "--episodes", "5").exit_code == 0
