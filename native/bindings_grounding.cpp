@@ -118,7 +118,7 @@ void bind_grounding(nb::module_& module) {
             return to_numpy(std::move(numbers));
           },
           nb::arg("offsets"), nb::arg("values"), "The numbers of lists, which are given one after the other.")
-      .def("__len__", &ListTable::size)
+      .def_prop_ro("num_values", [](const ListTable& self) { return self.values().size(); })
       .def(
           "lists",
           [](const ListTable& self) {

@@ -9,10 +9,20 @@ import pytest
 
 from asnets import _native
 from asnets.domains import FAMILIES, domain_text, generate
+from asnets.errors import Diagnostic
 from asnets.evaluation import RandomPolicy, simulate
 from asnets.grounding import GroundTask, ground
 from asnets.ppddl import Domain, Problem, check_files, load_task, parse_file, write_problem
-from tests.support import PUBLISHED, action_of, atom_of, needs_published, published_pairs
+from tests.support import (
+    NEEDS_LENIENCE,
+    PUBLISHED,
+    action_of,
+    atom_of,
+    is_careless,
+    needs_published,
+    published_pairs,
+    published_problem_files,
+)
 
 pytestmark = [pytest.mark.native, needs_published]
 
@@ -57,6 +67,42 @@ def test_published_problem(domain: Path, problem: Path) -> None:
         states = _native.States(task.native)
         assert len(states.applicable(states.initial())) > 0
         assert not states.is_goal(states.initial())
+
+
+def domain_of(problem: Path) -> Path:
+    """The file itself if it holds its domain, else the nearest domain file above it."""
+    if parse_file(problem, lenient=True).domains:
+        return problem
+    return next(path for folder in problem.parents if (path := folder / "domain.pddl").is_file())
+
+
+def test_which_published_files_need_lenience() -> None:
+    files = sorted(PUBLISHED.rglob("*.pddl"))
+    assert len(files) >= 280
+    careless = {path for path in files if check_files([path])}
+    assert careless == {PUBLISHED / name for name in NEEDS_LENIENCE}
+    assert {found.severity for path in careless for found in check_files([path], lenient=True)} == {"warning"}
+
+
+@pytest.mark.parametrize(
+    "path", [pytest.param(path, id=str(path.relative_to(PUBLISHED))) for path in published_problem_files()]
+)
+def test_every_published_problem_is_ground_and_simulated(path: Path) -> None:
+    domain = domain_of(path)
+    for problem in parse_file(path, lenient=True).problems:
+        warnings: list[Diagnostic] = []
+        specification = f"{path}:{problem.name}"
+        lifted = load_task(domain, specification, lenient=is_careless(path), on_warning=warnings.append)
+        assert bool(warnings) == is_careless(path)
+        result = simulate(RandomPolicy(ground(*lifted)), episodes=5, max_steps=40)
+        assert sum(result.count(ending) for ending in ("goal", "dead_end", "step_limit")) == 5
+
+
+def test_a_stray_word_makes_no_difference() -> None:
+    """What is wrong in one of the elevators files is a number between two actions."""
+    first, second = (PUBLISHED / "ippc06" / "elevators" / name for name in ("p06.pddl", "p07.pddl"))
+    (other,), (mended,) = (parse_file(path, lenient=True).domains for path in (first, second))
+    assert [action.name for action in mended.actions] == [action.name for action in other.actions]
 
 
 def names(task: GroundTask) -> tuple[set[tuple[str, ...]], set[tuple[str, tuple[str, ...]]]]:

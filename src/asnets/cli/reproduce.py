@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -104,7 +103,7 @@ def reproduce(
     except KeyboardInterrupt:
         if last is not None:
             kept = f"after {last.done} of {last.total} cells, which are kept in {output / FILE_NAME}"
-            print(f"stopped {kept}; the same command goes on", file=sys.stderr)
+            _LOG.info("stopped %s; the same command goes on", kept)
         raise
     finally:
         runner.close()
