@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import signal
@@ -39,7 +40,7 @@ class Recorder(Deadline):
     """A deadline that passes at the check of a number, and knows what was being done at each."""
 
     def __init__(self, passes_at: int | None = None) -> None:
-        super().__init__()
+        super().__init__(math.inf)
         self.checks: list[str] = []
         self._passes_at = passes_at
 
@@ -114,7 +115,7 @@ def test_joins_look_at_the_deadline() -> None:
             super().check(doing)
 
     with pytest.raises(LimitError, match=r"while grounding 'big': instantiating the action schema 'endless'$"):
-        ground(*endless(), limits=UNLIMITED, deadline=Passes())
+        ground(*endless(), limits=UNLIMITED, deadline=Passes(math.inf))
 
 
 @pytest.fixture
@@ -140,7 +141,7 @@ def test_joins_can_be_interrupted(interrupting: threading.Event) -> None:
                 interrupting.set()
 
     with pytest.raises(KeyboardInterrupt):
-        ground(*endless(), limits=UNLIMITED, deadline=Begins())
+        ground(*endless(), limits=UNLIMITED, deadline=Begins(math.inf))
 
 
 def test_joins_leave_other_threads_alone() -> None:
@@ -153,7 +154,7 @@ def test_joins_leave_other_threads_alone() -> None:
                 begun.set()
             super().check(doing)
 
-    deadline = Begins()
+    deadline = Begins(math.inf)
 
     def end() -> None:
         if begun.wait(600):
