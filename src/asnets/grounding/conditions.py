@@ -72,7 +72,7 @@ class _Binding:
     def sorted(self, names: Sequence[str]) -> _Binding:
         """By owner, then by the values of the variables."""
         keys = [self.rows[:, self.scope[name]] for name in reversed(names)]
-        order = np.lexsort([*keys, self.owner])
+        order = np.lexsort((*keys, self.owner))
         return _Binding(self.rows[order], self.scope, self.owner[order])
 
 
@@ -257,8 +257,8 @@ class ConditionPool:
         same as that the part holds: of a comparison without a value, neither does.
         """
         if conjunction:
-            return self.evaluate(part, rows, scope, what, not sign) != TRUE
-        return self.evaluate(part, rows, scope, what, sign) == TRUE
+            return np.not_equal(self.evaluate(part, rows, scope, what, not sign), TRUE)
+        return np.equal(self.evaluate(part, rows, scope, what, sign), TRUE)
 
     def _relation(
         self, part: Condition, sign: bool, conjunction: bool, what: str

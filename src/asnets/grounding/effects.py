@@ -214,7 +214,7 @@ class EffectCompiler:
 
         def number(blocks: npt.NDArray[np.integer]) -> Index:
             """Blocks are numbered from the last to the first: parts were made before their wholes."""
-            return np.where(blocks == _EMPTY, empty, empty - 1 - blocks.astype(np.int64))
+            return np.where(blocks == _EMPTY, empty, empty - 1 - blocks.astype(np.int64)).astype(np.int64)
 
         guards = np.concatenate([np.full(num_roots, TRUE), inner[:, 0], [TRUE]]).astype(np.int64)
         literals, children, factors = (

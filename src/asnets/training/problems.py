@@ -145,8 +145,8 @@ def choose_problems(
                 f"the time limit of {config.time_limit:g} s was reached before there was a problem to train on: {why}. "
                 f"Most of the time went to {most_time(seconds)}. {MORE_TIME}"
             )
-        error = LimitError if too_large else ConfigError
-        raise error(f"there is no problem to train on: {why}")
+        kind = LimitError if too_large else ConfigError
+        raise kind(f"there is no problem to train on: {why}")
     for each in choice.left_out:
         logger.warning("%s is left out: %s", each.problem, each.reason)
     return choice
