@@ -71,8 +71,8 @@ class _Binding:
 
     def sorted(self, names: Sequence[str]) -> _Binding:
         """By owner, then by the values of the variables."""
-        keys = [self.rows[:, self.scope[name]] for name in reversed(names)]
-        order = np.lexsort((*keys, self.owner))
+        keys: list[npt.NDArray[np.integer]] = [self.rows[:, self.scope[name]] for name in reversed(names)]
+        order = np.lexsort([*keys, self.owner])
         return _Binding(self.rows[order], self.scope, self.owner[order])
 
 
