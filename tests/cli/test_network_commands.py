@@ -175,8 +175,8 @@ def test_any_run_of_an_evaluation_can_be_shown(tires: Path) -> None:
     task = asnets.load(tires)
     policy = asnets.Policy.load("triangle-tireworld")
     expected = policy.evaluate(task, runs=8, seed=5).finished
-    assert len(set(expected.costs)) > 1
-    for episode in range(8):
+    other = next(episode for episode in range(8) if expected.costs[episode] != expected.costs[0])
+    for episode in (0, other):
         result = run("run", "triangle-tireworld", tires, "--seed", "5", "--episode", str(episode), "--json")
         found = json.loads(result.stdout)
         assert (found["seed"], found["episode"], found["cost"]) == (5, episode, expected.costs[episode])

@@ -19,7 +19,7 @@ def test_three_thousand_inputs() -> None:
     assert sum(outcomes.values()) == 3000
     assert set(outcomes) == {"success", "forgiven", "ParseError", "SemanticError", "UnsupportedFeatureError"}
     assert outcomes["success"] > 100
-    assert outcomes["forgiven"] > 100
+    assert outcomes["forgiven"] > 30
 
 
 def test_a_crash_is_reported(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
