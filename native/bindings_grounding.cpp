@@ -86,8 +86,11 @@ void bind_grounding(nb::module_& module) {
             }
             return {-1, -1};
           },
+          nb::sig("def run(self, max_steps: int, max_waiting: int, poll: collections.abc.Callable[[int], object]) -> "
+                  "tuple[int, int]"),
           nb::arg("max_steps"), nb::arg("max_waiting"), nb::arg("poll"),
-          "Runs to the fixpoint; `poll` is called with the rule at hand every few milliseconds. Returns (-1, -1), or the rule that went over a limit and the relation that grew too large "
+          "Runs to the fixpoint; `poll` is called with the rule at hand every few milliseconds. Returns (-1, -1), or the "
+          "rule that went over a limit and the relation that grew too large "
           "(-1: too many join steps, -2: too many bindings wait for a condition).")
       .def(
           "tuples",
@@ -125,6 +128,7 @@ void bind_grounding(nb::module_& module) {
             return std::pair{to_numpy(std::vector<std::int64_t>(self.offsets())),
                              to_numpy(std::vector<std::int32_t>(self.values()))};
           },
+          nb::sig("def lists(self) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32]]"),
           "All lists: offsets and values.");
 }
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import functools
+import time
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +24,31 @@ NEEDS_LENIENCE = frozenset({"ippc06/elevators/p07.pddl"})
 """The published files with mistakes that are forgiven."""
 
 GroundAtom = tuple[str, ...]
+
+PATIENCE = 3600.0
+"""Seconds to wait for what comes at once on an idle machine; only what hangs for ever takes as long."""
+
+
+def wait_for(condition: Callable[[], object], otherwise: str) -> None:
+    """Waits until something holds.
+
+    Raises:
+        TimeoutError: If it does not in `PATIENCE` seconds; says otherwise what.
+    """
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError(otherwise)
+        time.sleep(0.01)
+
+
+@functools.cache
+def loop_seconds() -> float:
+    """CPU seconds of a loop that takes about one on an ordinary machine: a measure for what has to be fast."""
+    begin, total = time.process_time(), 0
+    for number in range(20_000_000):
+        total ^= number
+    return time.process_time() - begin
 
 
 def is_careless(path: Path) -> bool:

@@ -71,8 +71,8 @@ class _Binding:
 
     def sorted(self, names: Sequence[str]) -> _Binding:
         """By owner, then by the values of the variables."""
-        keys = [self.rows[:, self.scope[name]].astype(np.int64) for name in reversed(names)]
-        order = np.lexsort((*keys, self.owner))
+        keys: list[npt.NDArray[np.integer]] = [self.rows[:, self.scope[name]] for name in reversed(names)]
+        order = np.lexsort([*keys, self.owner])
         return _Binding(self.rows[order], self.scope, self.owner[order])
 
 
@@ -256,8 +256,9 @@ class ConditionPool:
         A universal quantifier is concerned with bindings for which the part's negation does not hold, which is not the
         same as that the part holds: of a comparison without a value, neither does.
         """
-        holds: npt.NDArray[np.bool_] = self.evaluate(part, rows, scope, what, sign != conjunction) == TRUE
-        return ~holds if conjunction else holds
+        if conjunction:
+            return np.not_equal(self.evaluate(part, rows, scope, what, not sign), TRUE)
+        return np.equal(self.evaluate(part, rows, scope, what, sign), TRUE)
 
     def _relation(
         self, part: Condition, sign: bool, conjunction: bool, what: str

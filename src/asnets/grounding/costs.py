@@ -134,8 +134,8 @@ class CostModel:
                     self._refuse(outcome, "probabilistic")
             case Change(increase, quantity) if quantity == self._quantity:
                 sign = self._sign if increase else -self._sign
-                for count, (row, total) in enumerate(zip(rows, owner, strict=True)):
-                    self._check_deadline(action, count)
+                for number, (row, total) in enumerate(zip(rows, owner, strict=True)):
+                    self._check_deadline(action, number)
                     totals[total] += sign * self._value(effect, row, scope)
             case Change() | Literal():
                 pass

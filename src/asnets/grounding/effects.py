@@ -214,7 +214,9 @@ class EffectCompiler:
 
         def number(blocks: npt.NDArray[np.integer]) -> Index:
             """Blocks are numbered from the last to the first: parts were made before their wholes."""
-            return np.where(blocks == _EMPTY, empty, empty - 1 - blocks.astype(np.int64)).astype(np.int64)
+            numbers: Index = empty - 1 - blocks.astype(np.int64)
+            numbers[blocks == _EMPTY] = empty
+            return numbers
 
         guards = np.concatenate([np.full(num_roots, TRUE), inner[:, 0], [TRUE]]).astype(np.int64)
         literals, children, factors = (
