@@ -194,7 +194,8 @@ std::vector<Reachability::Step> Reachability::make_steps(const Join& join, std::
     step.constraints = ready_constraints(join.constraints, bound, tested);
     steps.push_back(std::move(step));
   }
-  for (const std::int32_t variable : variables) ASNETS_ASSERT(bound[static_cast<std::size_t>(variable)]);
+  ASNETS_ASSERT(std::all_of(variables.begin(), variables.end(),
+                            [&](std::int32_t variable) { return bound[static_cast<std::size_t>(variable)]; }));
   return steps;
 }
 
