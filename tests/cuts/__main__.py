@@ -7,9 +7,11 @@ python -m tests.cuts --seed 0 --only 17        # this cut again
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +29,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="the number of the first one")
     parser.add_argument("--only", type=int, action="append", help="only the cut of this number")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no cut after so many")
     parser.add_argument("--jobs", type=int, default=1, help="cuts at a time")
     parser.add_argument("--strict-time", action="store_true", help=f"more than {ALLOWED:g} s to the end is a failure")
     parser.add_argument("--keep", type=Path, help="a folder for what is left by cuts that went wrong")
@@ -41,16 +44,16 @@ def main() -> int:
         cutter = Cutter(Path(folder), options.keep)
         for command in dict.fromkeys(cutter.command_of(cut) for cut in cuts):
             cutter.uncut(command)
+        end = time.monotonic() + 60 * options.minutes
         with ThreadPoolExecutor(options.jobs) as pool:
-            try:
-                for outcome in pool.map(cutter.make, cuts):
-                    if options.strict_time and (outcome.late or 0) > ALLOWED:
-                        outcome.failures.append(f"it ends {outcome.late:.1f} s after the cut")
-                    for line in described(outcome):
-                        print(line, flush=True)
-                    outcomes.append(outcome)
-            except KeyboardInterrupt:
-                pool.shutdown(cancel_futures=True)
+            for outcome in pool.map(lambda cut: cutter.make(cut) if time.monotonic() < end else None, cuts):
+                if outcome is None:
+                    continue
+                if options.strict_time and (outcome.late or 0) > ALLOWED:
+                    outcome.failures.append(f"it ends {outcome.late:.1f} s after the cut")
+                for line in described(outcome):
+                    print(line, flush=True)
+                outcomes.append(outcome)
     for line in summary(outcomes):
         print(line)
     return 1 if any(outcome.failures for outcome in outcomes) else 0

@@ -16,7 +16,7 @@ from asnets.domains import domain_text, generate
 from asnets.experiments.store import FILE_NAME, Store
 from asnets.files import split_tensors
 from asnets.grounding import ground
-from asnets.network.model_file import FORMAT, load_model
+from asnets.network.model_file import load_model
 from asnets.planning.policy_file import load_policy
 from asnets.ppddl import load_task, write_problem
 from asnets.training.checkpoint import read_checkpoint
@@ -25,7 +25,7 @@ from tests.experiments.building import tiny_experiment
 Arguments = list[str | Path]
 Reader = Callable[[Path], object]
 
-_TIMES = ("seconds", "cpu", "elapsed")
+_MEASUREMENTS = ("seconds", "cpu", "elapsed", "peak_memory")
 
 
 class Command(ABC):
@@ -113,7 +113,7 @@ class Solve(Command):
         return (out / "found.policy").exists()
 
     def result(self, out: Path) -> Any:
-        return (out / "found.policy").read_bytes()
+        return tensor_contents((out / "found.policy").read_bytes())
 
 
 class Evaluate(Command):
@@ -171,7 +171,7 @@ class Train(Command):
         return path.exists() and "time limit" not in load_model(path).training["ended"]
 
     def result(self, out: Path) -> Any:
-        return model_contents((out / "model.asnet").read_bytes())
+        return tensor_contents((out / "model.asnet").read_bytes())
 
 
 class Reproduce(Command):
@@ -203,17 +203,15 @@ class Reproduce(Command):
 
     def result(self, out: Path) -> Any:
         with Store(out) as store:
-            cells = {
-                key: (row.outcome.outcome, timeless(row.outcome.result), store.model(key))
-                for key, row in store.rows().items()
+            models = {key: store.model(key) for key in store.rows()}
+            return {
+                "cells": {
+                    key: [row.outcome.outcome, timeless(row.outcome.result)] for key, row in store.rows().items()
+                },
+                "models": {key: tensor_contents(model) for key, model in models.items() if model is not None},
+                "places": {name: list(map(str, store.places(name))) for name in store.experiments()},
+                "files": sorted(str(path.relative_to(out)) for path in out.rglob("[!.]*") if path.is_file()),
             }
-            places = {name: store.places(name) for name in store.experiments()}
-        figures = {
-            key: (outcome, result, None if model is None else model_contents(model))
-            for key, (outcome, result, model) in cells.items()
-        }
-        files = sorted(str(path.relative_to(out)) for path in out.rglob("[!.]*") if path.is_file())
-        return figures, places, files
 
     def kept(self, out: Path) -> Any:
         if not (out / FILE_NAME).exists() or _is_empty(out / FILE_NAME):
@@ -228,17 +226,32 @@ class Reproduce(Command):
 
 
 def timeless(value: Any) -> Any:
-    """A JSON value without times."""
+    """A JSON value without what is measured: times and memory."""
     if isinstance(value, dict):
-        return {key: timeless(part) for key, part in value.items() if key not in _TIMES}
+        return {key: timeless(part) for key, part in value.items() if key not in _MEASUREMENTS}
     return [timeless(part) for part in value] if isinstance(value, list) else value
 
 
-def model_contents(data: bytes) -> Any:
-    """Weights, as bytes, and header of a model file, without times."""
+def tensor_contents(data: bytes) -> Any:
+    """Arrays, as bytes, and header of a file of tensors, without times."""
     tensors, metadata = split_tensors(data)
-    weights = {name: array.tobytes() for name, array in tensors.items()}
-    return weights, timeless(json.loads(metadata[FORMAT]))
+    header = {key: _json_or_text(text) for key, text in metadata.items()}
+    return {"tensors": {name: array.tobytes() for name, array in tensors.items()}, "header": timeless(header)}
+
+
+def difference(expected: Any, found: Any, where: str = "") -> str | None:
+    """The first place in which two results differ."""
+    if isinstance(expected, dict) and isinstance(found, dict) and expected.keys() == found.keys():
+        places = ((expected[key], found[key], f"{where}/{key}") for key in expected)
+        return next(filter(None, (difference(*place) for place in places)), None)
+    return None if expected == found else f"at {where}: {str(expected)[:200]} expected, found {str(found)[:200]}"
+
+
+def _json_or_text(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _ends_with(end: bytes) -> Reader:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.cuts.commands import Command, Evaluate, Reproduce, Solve, Train
+from tests.cuts.commands import Command, Evaluate, Reproduce, Solve, Train, difference
 from tests.cuts.watching import Ending, Shot, watch
 
 SIGNALS = {name: getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGKILL")}
@@ -218,13 +218,13 @@ class Cutter:
             all_processes=command.all_processes,
         )
         self._look(cut, outcome, uncut, ending, limit, out, temporary)
-        if outcome.failures and self._keep is not None:
-            self._save(cut, ending, out)
         must_resume = command.always_resumed and not command.is_over(out)
         if (must_resume or cut.is_resumed) and not any(each.startswith("half-written") for each in outcome.failures):
             if disk:
                 _mount(out, f"remount,size={16 * uncut.total + 2**20}")
             self._resume(cut, outcome, uncut, out, temporary)
+        if outcome.failures and self._keep is not None:
+            shutil.copytree(out, self._keep / f"{cut.seed}-{cut.number}", dirs_exist_ok=True)
         return outcome
 
     def _look(
@@ -241,8 +241,8 @@ class Cutter:
         if not outcome.is_early:
             outcome.failures += _ending_failures(ending, CODES[cut.kind])
         outcome.failures += _file_failures(command, out, temporary, ending)
-        if ending.code == 0 and cut.kind != TIME_LIMIT and command.result(out) != uncut.result:
-            outcome.failures.append("it came to its end with another result than when it is not cut")
+        if ending.code == 0 and cut.kind != TIME_LIMIT and (other := difference(uncut.result, command.result(out))):
+            outcome.failures.append(f"another result than when it is not cut {other}")
 
     def _resume(self, cut: Cut, outcome: Outcome, uncut: Uncut, out: Path, temporary: Path) -> None:
         command = uncut.command
@@ -253,18 +253,12 @@ class Cutter:
         failures = [*_ending_failures(ending, (0,)), *_file_failures(command, out, temporary, ending, ignore_old=True)]
         if not failures:
             # What a time limit cuts from the first epoch, or which problems it leaves out, stays so.
-            if not (cut.kind == TIME_LIMIT and command.name == "train") and command.result(out) != uncut.result:
-                failures.append("another result than when it is not cut")
+            other = difference(uncut.result, command.result(out))
+            if other and (command.name, cut.kind) != ("train", TIME_LIMIT):
+                failures.append(f"another result than when it is not cut {other}")
             failures += filter(None, [command.check_kept(kept, out)])
         outcome.resumed = not failures
         outcome.failures += [f"going on: {failure}" for failure in failures]
-
-    def _save(self, cut: Cut, ending: Ending, out: Path) -> None:
-        assert self._keep is not None
-        place = self._keep / f"{cut.seed}-{cut.number}"
-        shutil.rmtree(place, ignore_errors=True)
-        shutil.copytree(out, place)
-        (place / "errors.txt").write_text(ending.errors)
 
     @contextmanager
     def _place(self, name: str) -> Iterator[tuple[Path, Path]]:

@@ -8,7 +8,8 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -109,8 +110,11 @@ def watch(
         file_size: The size in bytes beyond which it can write no file.
         all_processes: Whether CPU seconds are those of all its processes, and not of the first one alone.
     """
-    # Where files cannot be written, Python's own cache would be damaged too.
-    environment = ENVIRONMENT | {"TMPDIR": str(temporary), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = ENVIRONMENT | {
+        "TMPDIR": str(temporary),
+        "TORCHINDUCTOR_CACHE_DIR": str(temporary.with_name("torch")),  # Which torch makes and never removes.
+        "PYTHONDONTWRITEBYTECODE": "1",  # Where files cannot be written, Python would damage its cache.
+    }
     with (output or Path(os.devnull)).open("wb") as stream:
         process = subprocess.Popen(
             [COMMAND, *map(str, arguments)],
@@ -135,7 +139,7 @@ def watch(
         has_ended = False
         while True:
             samples.append(_Sample(time.monotonic(), _queued(pid)))
-            cpu = max(cpu, _session_cpu(pid) if all_processes else _stat(pid)[1])
+            cpu = max(cpu, _tree_cpu(pid) if all_processes else _stat(pid)[1])
             if has_ended:
                 break
             if shot is not None and shot_at is None and cpu >= shot.cpu:
@@ -171,22 +175,21 @@ def _queued(pid: int) -> float:
         return 0.0
 
 
-def _session(pid: int) -> dict[int, float]:
-    """The processes of a session with their CPU seconds, zombies among them."""
-    found = {}
+def _tree_cpu(pid: int) -> float:
+    """CPU seconds of a process and all below it."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return _stat(pid)[1] + sum(_tree_cpu(int(child)) for child in children)
+    except OSError:
+        return 0.0
+
+
+def _session(pid: int) -> Iterator[int]:
+    """The processes of a session, zombies among them."""
     for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                session, cpu = _stat(int(name))
-            except OSError:
-                continue
-            if session == pid:
-                found[int(name)] = cpu
-    return found
-
-
-def _session_cpu(pid: int) -> float:
-    return sum(_session(pid).values())
+        with suppress(OSError):
+            if name.isdigit() and _stat(int(name))[0] == pid:
+                yield int(name)
 
 
 def _wait_for_session(pid: int) -> list[str]:
