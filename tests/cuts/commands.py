@@ -120,11 +120,12 @@ class Evaluate(Command):
     """`asnets evaluate --json` with standard output in a file."""
 
     name = "evaluate"
-    num_limits = 2
+    num_limits = 9
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
-        self._domain, self._problems = problem_files(folder / "evaluate", "triangle-tireworld", (3, 8))
+        sizes = tuple(range(1, self.num_limits + 1))
+        self._domain, self._problems = problem_files(folder / "evaluate", "triangle-tireworld", sizes)
         self.readers = {"output.json": lambda path: json.loads(path.read_text())}
 
     def arguments(self, out: Path) -> Arguments:

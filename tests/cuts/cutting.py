@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from tests.cuts.commands import Command, Evaluate, Reproduce, Solve, Train, difference
 from tests.cuts.watching import Ending, Shot, watch
@@ -43,6 +43,8 @@ PAIRS = tuple(
 
 _BEYOND = 1.1
 _LEAST = 1e-3
+_LITTLE = 20_000
+"""About the bytes of temporary files: Python takes another folder where there is no room for anything at all."""
 
 
 @dataclass(frozen=True)
@@ -185,11 +187,12 @@ class Cutter:
         with self._place(f"{cut.seed}-{cut.number}") as (out, temporary):
             if cut.kind != FULL_DISK:
                 return self._make(cut, uncut, out, temporary)
-            size = max(os.sysconf("SC_PAGE_SIZE"), _skewed(uncut.total, cut.share))
-            with _disk(out, size):
-                return self._make(cut, uncut, out, temporary, size)
+            is_temporary = command.all_processes and cut.to_all  # Only the processes of cells use that folder.
+            size = _LITTLE + _skewed(_LITTLE, cut.share) if is_temporary else _skewed(uncut.total, cut.share)
+            with _Disk(temporary if is_temporary else out, size) as disk:
+                return self._make(cut, uncut, out, temporary, disk)
 
-    def _make(self, cut: Cut, uncut: Uncut, out: Path, temporary: Path, disk: int = 0) -> Outcome:
+    def _make(self, cut: Cut, uncut: Uncut, out: Path, temporary: Path, disk: _Disk | None = None) -> Outcome:
         command = uncut.command
         arguments = command.arguments(out)
         shot: Shot | None = None
@@ -207,7 +210,8 @@ class Cutter:
             file_size = _skewed(uncut.largest, cut.share)
             where = f"files of at most {file_size} bytes"
         else:
-            where = f"a disk of {disk} bytes"
+            assert disk is not None
+            where = f"a disk of {disk.size} bytes for {disk.folder.name}"
         outcome = Outcome(cut, where)
         ending = watch(
             arguments,
@@ -220,8 +224,8 @@ class Cutter:
         self._look(cut, outcome, uncut, ending, limit, out, temporary)
         must_resume = command.always_resumed and not command.is_over(out)
         if (must_resume or cut.is_resumed) and not any(each.startswith("half-written") for each in outcome.failures):
-            if disk:
-                _mount(out, f"remount,size={16 * uncut.total + 2**20}")
+            if disk is not None:
+                disk.grow()
             self._resume(cut, outcome, uncut, out, temporary)
         if outcome.failures and self._keep is not None:
             shutil.copytree(out, self._keep / f"{cut.seed}-{cut.number}", dirs_exist_ok=True)
@@ -264,9 +268,9 @@ class Cutter:
     def _place(self, name: str) -> Iterator[tuple[Path, Path]]:
         """Empty folders for output and for temporary files."""
         place = self._folder / "cuts" / name
-        out, temporary = place / "out", place / "tmp"
+        out, temporary = place / "of output" / "output", place / "of tmp" / "tmp"
         out.mkdir(parents=True)
-        temporary.mkdir()
+        temporary.mkdir(parents=True)
         try:
             yield out, temporary
         finally:
@@ -278,7 +282,7 @@ def can_mount(folder: Path) -> bool:
     place = folder / "mount"
     place.mkdir(parents=True)
     try:
-        with _disk(place, 4096):
+        with _Disk(place / "files", 0):
             return True
     except (OSError, subprocess.CalledProcessError):
         return False
@@ -286,18 +290,30 @@ def can_mount(folder: Path) -> bool:
         place.rmdir()
 
 
-@contextmanager
-def _disk(place: Path, size: int) -> Iterator[None]:
-    """A disk of so many bytes, in memory."""
-    _mount(place, f"size={size}")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", place], check=True, capture_output=True)
+class _Disk:
+    """A folder on a small disk in memory, of whole pages and perhaps of none."""
 
+    def __init__(self, folder: Path, size: int) -> None:
+        self.folder = folder
+        self._place = folder.parent
+        self._page = os.sysconf("SC_PAGE_SIZE")
+        self.size = size // self._page * self._page
 
-def _mount(place: Path, option: str) -> None:
-    subprocess.run(["mount", "-t", "tmpfs", "-o", option, "tmpfs", place], check=True, capture_output=True)
+    def __enter__(self) -> Self:
+        self._mount(f"size={self.size + self._page}")  # Size 0 would be no limit.
+        (self._place / "filler").write_bytes(bytes(self._page))
+        self.folder.mkdir()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        subprocess.run(["umount", self._place], check=True, capture_output=True)
+
+    def grow(self) -> None:
+        """Makes the disk as large as anybody wants."""
+        self._mount("remount,size=1g")
+
+    def _mount(self, options: str) -> None:
+        subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", self._place], check=True, capture_output=True)
 
 
 def _skewed(size: int, share: float) -> int:
