@@ -1,8 +1,9 @@
 """`make bench`: all measurements, one after the other."""
 
-from benchmarks import front_end, heuristics, network, policy
+from benchmarks import front_end, grounding, heuristics, network, policy
 
 front_end.run()
+grounding.main([])
 heuristics.run()
 network.main()
 policy.main()

@@ -72,7 +72,7 @@ void bind_grounding(nb::module_& module) {
       .def(
           "run",
           [](Reachability& self, std::size_t max_steps, std::size_t max_waiting,
-             const nb::callable& poll) -> std::pair<std::ptrdiff_t, std::ptrdiff_t> {
+             const nb::typed<nb::callable, void(std::size_t)>& poll) -> std::pair<std::ptrdiff_t, std::ptrdiff_t> {
             const auto on_poll = [&](std::size_t rule) {
               nb::gil_scoped_acquire gil;
               if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -86,8 +86,11 @@ void bind_grounding(nb::module_& module) {
             }
             return {-1, -1};
           },
+          nb::sig("def run(self, max_steps: int, max_waiting: int, poll: collections.abc.Callable[[int], object]) -> "
+                  "tuple[int, int]"),
           nb::arg("max_steps"), nb::arg("max_waiting"), nb::arg("poll"),
-          "Runs to the fixpoint; `poll` is called with the rule at hand every few milliseconds. Returns (-1, -1), or the rule that went over a limit and the relation that grew too large "
+          "Runs to the fixpoint; `poll` is called with the rule at hand every few milliseconds. Returns (-1, -1), or the "
+          "rule that went over a limit and the relation that grew too large "
           "(-1: too many join steps, -2: too many bindings wait for a condition).")
       .def(
           "tuples",
@@ -118,13 +121,14 @@ void bind_grounding(nb::module_& module) {
             return to_numpy(std::move(numbers));
           },
           nb::arg("offsets"), nb::arg("values"), "The numbers of lists, which are given one after the other.")
-      .def("__len__", &ListTable::size)
+      .def_prop_ro("num_values", [](const ListTable& self) { return self.values().size(); })
       .def(
           "lists",
           [](const ListTable& self) {
-            return nb::make_tuple(to_numpy(std::vector<std::int64_t>(self.offsets())),
-                                  to_numpy(std::vector<std::int32_t>(self.values())));
+            return std::pair{to_numpy(std::vector<std::int64_t>(self.offsets())),
+                             to_numpy(std::vector<std::int32_t>(self.values()))};
           },
+          nb::sig("def lists(self) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int32]]"),
           "All lists: offsets and values.");
 }
 

@@ -66,7 +66,7 @@ PREDICATE_NAMES = ("on", "lit", "linked", "has-key", "q5")
 ACTION_NAMES = ("go", "push-1", "swap", "reset_all")
 PARAMETER_NAMES = ("?x", "?y", "?z-1")
 FUNCTION_NAMES = ("weight", "far-2", "size")
-VALUES = tuple(map(Fraction, (0, 1, 2, "1/3", "-2.5")))
+VALUES = tuple(Fraction(text) for text in ("0", "1", "2", "1/3", "-2.5"))
 BOUND_NAMES = ("?u", "?v", "?w", "?s", "?t")
 
 PROBABILITIES: tuple[tuple[Fraction, ...], ...] = tuple(

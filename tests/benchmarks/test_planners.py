@@ -14,6 +14,7 @@ import pytest
 from asnets.planning import SearchLimits
 from benchmarks import planners
 from benchmarks.planners import Instance, Result, Results
+from tests.support import PATIENCE
 
 LIMITS = SearchLimits(seconds=10.0, memory=10**9)
 SOLVED = Result("triangle-tire-4", "lrtdp", "lmcut", "published", 10.0, 10**9, "", "converged", 23.5, 98_470, 0.5)
@@ -60,12 +61,13 @@ def test_skipping_and_resuming(runs: FakeRuns, tmp_path: Path) -> None:
 @pytest.mark.native
 def test_a_search_in_a_process_of_its_own(tmp_path: Path) -> None:
     instance = planners.instances(None, tmp_path)[1]
-    figures = planners._run(instance, "ilao", "lmcut", LIMITS)
+    limits = replace(LIMITS, seconds=PATIENCE)
+    figures = planners._run(instance, "ilao", "lmcut", limits)
     assert (figures["status"], figures["value"]) == ("converged", pytest.approx(11.5, abs=1e-3))
     assert 0 <= figures["search_seconds"] <= figures["process_seconds"] + figures["system_seconds"]
     assert figures["megabytes"] > 10
     broken = replace(instance, problem=str(tmp_path / "none.pddl"))
-    assert planners._run(broken, "ilao", "lmcut", LIMITS)["status"] == "error"
+    assert planners._run(broken, "ilao", "lmcut", limits)["status"] == "error"
 
 
 def test_cited_figures() -> None:

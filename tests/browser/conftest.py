@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
+from tests.support import PATIENCE
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page, Route
 
@@ -32,7 +34,8 @@ def browser() -> Iterator[Browser]:
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (asnets[browser])")
     with sync_api.sync_playwright() as playwright:
         # Chromium's own sandbox does not work as root, nor in most containers; the pages are our own.
-        started = playwright.chromium.launch(executable_path=chromium, chromium_sandbox=False)
+        started = playwright.chromium.launch(executable_path=chromium, chromium_sandbox=False, timeout=1000 * PATIENCE)
+        sync_api.expect.set_options(timeout=1000 * PATIENCE)
         yield started
         started.close()
 
@@ -46,6 +49,7 @@ def open_page(browser: Browser) -> Iterator[OpenPage]:
         requests: list[str] = []
         errors: list[str] = []
         context = browser.new_context(viewport={"width": width, "height": 800}, java_script_enabled=scripts)
+        context.set_default_timeout(1000 * PATIENCE)
         contexts.append(context)
         page = context.new_page()
 

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.support import PATIENCE
+
 COMMAND = str(Path(sys.executable).with_name("asnets"))
 # What a user's shell has: nothing that changes how output is buffered or how wide and colourful it is.
 ENVIRONMENT = {
@@ -31,6 +33,6 @@ def run(*arguments: str | Path, cwd: Path | None = None, **environment: str) -> 
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )

@@ -131,7 +131,7 @@ def test_help_shows_the_defaults_of_the_presets() -> None:
         default, paper = _shown(name, "default"), _shown(name, "paper")
         expected = default if default == paper else f"{default}; paper: {paper}"
         option = "--feature" if name == "features" else "--" + name.replace("_", "-")
-        assert re.search(rf" {option} [^[]*\[default: \({re.escape(expected)}\)", text), name
+        assert re.search(rf" {option}[ ,][^[]*\[default: \({re.escape(expected)}\)", text), name
 
 
 def _shown(name: str, preset: str) -> str:
@@ -744,6 +744,10 @@ def test_check_leniently(careless: tuple[Path, Path]) -> None:
         f"{careless[1]}:5:14: warning: the object 'd' is not declared; it counts as of type 'object'\n"
         "      (:goal (at d)))\n                 ^\n"
     )
+    log = careless[0].with_name("log")
+    quiet = run("check", *careless, "--lenient", "-q", "--log", log)
+    assert (quiet.returncode, quiet.stderr) == (0, "")
+    assert "WARNING asnets.cli.running: " in log.read_text()
 
 
 def test_check_leniently_what_is_not_forgiven(careless: tuple[Path, Path]) -> None:

@@ -81,8 +81,9 @@ def test_output_names_the_costs(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     lines = run("run", "metric.asnet", "d.pddl", "p.pddl").stdout.splitlines()
     assert (lines[0], lines[-1]) == ("priced of priced-line, metric costs", "goal reached after 2 steps, cost 14")
     assert json.loads(run("run", "metric.asnet", "d.pddl", "p.pddl", "--json").stdout)["costs"] == "metric"
-    lines = run("solve", "d.pddl", "p.pddl", "--costs", "metric").stdout.splitlines()
-    assert "costs    metric" in [line.rstrip() for line in lines]
+    for command in ("solve", "simulate"):
+        lines = run(command, "d.pddl", "p.pddl", "--costs", "metric").stdout.splitlines()
+        assert ["costs", "metric"] in [line.split() for line in lines]
 
 
 def test_a_metric_that_is_ignored_is_mentioned_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -21,6 +20,7 @@ from asnets.network import DomainSignature
 from asnets.network.native_policy import NetworkPolicy
 from asnets.network.network import ASNet
 from tests.cli.running import COMMAND, run
+from tests.support import wait_for
 
 LINE = """
 (define (domain line)
@@ -175,8 +175,8 @@ def test_any_run_of_an_evaluation_can_be_shown(tires: Path) -> None:
     task = asnets.load(tires)
     policy = asnets.Policy.load("triangle-tireworld")
     expected = policy.evaluate(task, runs=8, seed=5).finished
-    assert len(set(expected.costs)) > 1
-    for episode in range(8):
+    other = next(episode for episode in range(8) if expected.costs[episode] != expected.costs[0])
+    for episode in (0, other):
         result = run("run", "triangle-tireworld", tires, "--seed", "5", "--episode", str(episode), "--json")
         found = json.loads(result.stdout)
         assert (found["seed"], found["episode"], found["cost"]) == (5, episode, expected.costs[episode])
@@ -331,14 +331,17 @@ def start_training(folder: Path, *options: str) -> subprocess.Popen[str]:
 )
 def test_stopped_training_goes_on(trained: Path, how: signal.Signals, threads: str) -> None:
     """It ends with the model of a training that was not stopped."""
-    process = start_training(trained, "--threads", threads)
     log = trained / "k.asnet.jsonl"
-    for _ in range(12000):
-        if log.exists() and len(log.read_text().splitlines()) >= 2:
+    for _ in range(100):
+        process = start_training(trained, "--threads", threads)
+        wait_for(lambda: log.exists() and len(log.read_text().splitlines()) >= 2, "there are no epochs")
+        process.send_signal(how)
+        _, errors = process.communicate()
+        if process.returncode != 0:
             break
-        time.sleep(0.05)
-    process.send_signal(how)
-    _, errors = process.communicate()
+        # It ended before the signal came: once more.
+        (trained / "k.asnet").unlink()
+        log.unlink()
     names = {name for name in os.listdir(trained) if "k.asnet" in name}
     if how == signal.SIGKILL:
         assert names >= {"k.asnet.checkpoint", "k.asnet.lock"}

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from asnets.cli.main import app
 from asnets.cli.running import parse_size
+from asnets.deadline import Deadline
 from asnets.domains import domain_text, generate
 from asnets.errors import ConfigError
-from asnets.planning import HEURISTICS, PLANNERS
+from asnets.evaluation import Simulation, execute
+from asnets.planning import HEURISTICS, PLANNERS, Solver
 from asnets.ppddl import write_problem
 
 pytestmark = pytest.mark.native
@@ -72,6 +75,18 @@ def test_a_limit_is_a_result_and_an_exit_code(tmp_path: Path) -> None:
     assert (result.exit_code, "limit" in result.stderr) == (4, True)
 
 
+def test_runs_that_the_limit_stops(tires: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def execute_late(solver: Solver, *, deadline: Deadline, **options: Any) -> Simulation:
+        deadline.cancel()
+        return execute(solver, deadline=deadline, **options)
+
+    monkeypatch.setattr("asnets.cli.solve.execute", execute_late)
+    result = invoke("solve", tires, "--time-limit", "3600", "--json")
+    values = json.loads(result.stdout)
+    assert (result.exit_code, values["status"], values["evaluation"]["stopped"]) == (4, "converged", 30)
+    assert result.stderr == "error: the time limit of 3600 s was reached: 30 runs did not end\n"
+
+
 SELDOM = """
 (define (domain d) (:predicates (p) (q)) (:action a :precondition (q) :effect (probabilistic 0.001 (p)))
   (:action b :effect (q)))
@@ -124,7 +139,7 @@ def test_policies_replace_nothing_by_mistake(tires: Path, tmp_path: Path) -> Non
         (["--epsilon", "0"], "the epsilon must be positive and finite, not 0.0"),
         (["--dead-end-penalty", "inf"], "the dead-end penalty must be positive and finite, not inf"),
         (["--depth", "2"], "the planner 'lrtdp' takes no depth; only ssipp does"),
-        (["--time-limit", "-1"], "the limit on seconds must be positive, not -1.0"),
+        (["--time-limit", "-1"], "the time limit must be positive, not -1.0"),
         (["--memory-limit", "much"], "cannot read 'much' as a size; expected e.g. 500MB or 10GiB"),
     ],
 )
@@ -169,3 +184,21 @@ def test_dead_end_in_the_initial_state(tmp_path: Path) -> None:
     }
     values = json.loads(invoke("solve", path, "--json").stdout)
     assert (values["status"], values["value"], values["evaluation"]["dead_ends"]) == ("converged", 500, 30)
+
+
+def test_an_action_with_too_many_successors_is_named(tmp_path: Path) -> None:
+    """By `solve` and by `train`, whose teacher enumerates them; running needs no enumeration."""
+    flips = " ".join(f"(probabilistic 1/2 (p{i}))" for i in range(22))
+    path = tmp_path / "tosses.pddl"
+    path.write_text(
+        f"(define (domain d) (:predicates (done) {' '.join(f'(p{i})' for i in range(22))})"
+        f"(:action toss :effect (and {flips}))"
+        f"(:action stop :precondition (and {' '.join(f'(p{i})' for i in range(22))}) :effect (done)))"
+        "(define (problem tosses) (:domain d) (:goal (done)))"
+    )
+    for command in (["solve", path], ["train", path, path, "-o", tmp_path / "m.asnet"]):
+        result = invoke(*command)
+        assert result.exit_code == 4
+        assert "the action (toss) of tosses has too many successors to be enumerated" in " ".join(result.stderr.split())
+    assert not list(tmp_path.glob("m.asnet*"))
+    assert invoke("simulate", path, "--episodes", "5").exit_code == 0

@@ -19,6 +19,7 @@ from asnets.domains import FAMILIES, domain_text, generate
 from asnets.domains.blocksworld import State, random_state, state_counts
 from asnets.errors import ConfigError
 from asnets.ppddl.model import And, Atom, Problem
+from tests.support import loop_seconds
 
 PUBLISHED = (Path(__file__).resolve().parents[2] / ".." / "shared" / "problems").resolve()
 needs_published_files = pytest.mark.skipif(not PUBLISHED.is_dir(), reason=f"no published problems at {PUBLISHED}")
@@ -302,9 +303,10 @@ def test_triangle_has_only_its_own_locations(size: int) -> None:
 
 
 def test_large_triangle_is_fast() -> None:
-    began = time.perf_counter()
+    limit = loop_seconds()
+    began = time.process_time()
     problem = generate("triangle-tireworld", 100)
-    assert time.perf_counter() - began < 1.0
+    assert time.process_time() - began < limit
     assert len(problem.objects) == 20_301
 
 

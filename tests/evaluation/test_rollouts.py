@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from asnets.errors import ConfigError
 from asnets.evaluation import EpisodeRecord, RandomPolicy, Simulation, Trace
 from asnets.grounding import GroundTask
 from tests.cli.running import COMMAND
-from tests.support import REPOSITORY, check_frequencies, ground_text, state_names
+from tests.support import PATIENCE, REPOSITORY, check_frequencies, ground_text, state_names, wait_for
 
 pytestmark = pytest.mark.native
 
@@ -363,23 +362,17 @@ def test_progress_is_reported() -> None:
 # --- Interruption -------------------------------------------------------------------------------------------------
 
 
-def interrupted(command: list[str], patience: float = 20) -> subprocess.CompletedProcess[str]:
-    """Starts a command and sends it SIGINT when it has been busy for a while.
-
-    Args:
-        command: What to run.
-        patience: How long to wait for it to end, in seconds.
-    """
+def interrupted(command: list[str]) -> subprocess.CompletedProcess[str]:
+    """Starts a command that goes on for ever and sends it SIGINT when it has been busy for a while."""
     with subprocess.Popen(
         command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         try:
-            deadline = time.monotonic() + 60
-            while processor_seconds(process.pid) < 3 * start_up_seconds() and time.monotonic() < deadline:
-                time.sleep(0.02)
+            busy = 3 * start_up_seconds()
+            wait_for(lambda: process.poll() is not None or processor_seconds(process.pid) >= busy, "it is not busy")
             assert process.poll() is None, "it ended by itself"
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=patience)
+            out, err = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()
     return subprocess.CompletedProcess(command, process.returncode, out, err)
@@ -420,7 +413,7 @@ try:
 except KeyboardInterrupt:
     print("interrupted")
 """
-    result = interrupted([sys.executable, "-c", program], patience=3)
+    result = interrupted([sys.executable, "-c", program])
     assert (result.returncode, result.stdout, result.stderr) == (0, "interrupted\n", "")
 
 

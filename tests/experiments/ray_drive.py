@@ -28,16 +28,28 @@ from asnets.experiments.runner import RunProgress, run_experiments
 from asnets.experiments.store import Store
 from tests.experiments.building import table
 from tests.experiments.process_tree import cells_below, processes
+from tests.support import PATIENCE
 
 _ADDRESS = "127.0.0.1:6399"
-# The head sees soon that a node has gone.
-_HEALTH_CHECKS = {"initial_delay_ms": "0", "period_ms": "300", "timeout_ms": "2000", "failure_threshold": "3"}
+_RAY_SETTINGS = {
+    # The head sees soon that a node has gone, and takes none for gone that is only slow to answer.
+    "health_check_initial_delay_ms": "0",
+    "health_check_period_ms": "300",
+    "health_check_timeout_ms": "600000",
+    "health_check_failure_threshold": "3",
+    # Nor does anything else give up on a busy machine.
+    "gcs_server_port_wait_time_s": "600",
+    "gcs_server_request_timeout_seconds": "600",
+    "gcs_rpc_server_connect_timeout_s": "600",
+    "raylet_start_wait_time_s": "600",
+    "worker_register_timeout_seconds": "600",
+}
 
 
 def main(experiment: str, results: str, temporary: str) -> dict[str, Any]:
     _bring_loopback_up()
     os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(16)}
-    os.environ |= {f"RAY_health_check_{name}": value for name, value in _HEALTH_CHECKS.items()}
+    os.environ |= {f"RAY_{name}": value for name, value in _RAY_SETTINGS.items()}
     port = _ADDRESS.partition(":")[2]
     head = _start_node("--head", "--port", port, "--temp-dir", temporary, "--include-dashboard", "false")
     other = _start_node("--address", _ADDRESS)
@@ -63,7 +75,7 @@ def main(experiment: str, results: str, temporary: str) -> dict[str, Any]:
     executor._version = "0.0.0"
     executor.submit(Job("", {}))
     try:
-        executor.wait(60)
+        executor.wait(PATIENCE)
     except ConfigError as error:
         report["other version"] = str(error)
     executor.close()

@@ -18,7 +18,7 @@ from asnets.experiments.executors import LocalExecutor
 from asnets.experiments.runner import run_experiments
 from asnets.experiments.store import Store
 from tests.experiments.building import table
-from tests.support import REPOSITORY
+from tests.support import PATIENCE, REPOSITORY
 
 needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed")
 
@@ -31,7 +31,7 @@ test = { sizes = [1, 2] }
 system.a = { kind = "asnet" }
 system.b = { kind = "asnet", options = { layers = 1 } }
 system.c = { kind = "asnet", options = { features = [] } }
-scales.smoke.options = { learn_steps = 40 }
+scales.smoke.options = { learn_steps = 150 }
 """
 NAMESPACES = ["unshare", "--map-root-user", "--net", "--pid", "--fork", "--mount-proc", "--kill-child"]
 
@@ -55,7 +55,7 @@ def test_worker_and_node_killed(tmp_path: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="r", dir="/tmp") as temporary:
         arguments = [str(path), str(tmp_path / "ray"), temporary]
         command = [*NAMESPACES, sys.executable, "-m", "tests.experiments.ray_drive", *arguments]
-        driven = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=240, check=False)
+        driven = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=PATIENCE, check=False)
     if "no cluster:" in driven.stderr:
         pytest.skip(f"a Ray cluster cannot be started here: {driven.stderr[-1000:]}")
     assert driven.returncode == 0, driven.stderr

@@ -176,8 +176,9 @@ def test_answers_say_where_the_paper_s_numbers_differ(tmp_path: Path) -> None:
         "Are the heuristic features necessary?",
         "How do suboptimal teachers affect it?",
         "Is it performing fixed-depth lookahead?",
+        "How the answers are made",
     ]
-    conclusions = [each for each in blocks if isinstance(each, Paragraph)][1:]
+    conclusions = [each for each in blocks if isinstance(each, Paragraph)][:-1]
     assert conclusions == [
         Paragraph("The paper’s numbers say otherwise of CosaNostra Pizza.", "Worth it in CosaNostra Pizza."),
         Paragraph("The paper’s numbers say the same of CosaNostra Pizza.", "Necessary in CosaNostra Pizza."),
@@ -196,7 +197,7 @@ def test_answers_say_where_the_paper_s_numbers_differ(tmp_path: Path) -> None:
 def test_questions_without_their_systems_are_not_answered(tmp_path: Path) -> None:
     results = Results(tmp_path)
     results.add("mine", [system("plan", planner="lrtdp", heuristic="hadd")], [problem("a", 1)], {})
-    texts = [each.lead for each in answers(results.collect()) if isinstance(each, Paragraph)][1:]
+    texts = [each.lead for each in answers(results.collect()) if isinstance(each, Paragraph)][:-1]
     assert texts == ["Not answered."] * 4
 
 
@@ -226,7 +227,7 @@ def test_every_seed_of_training_is_judged(tmp_path: Path) -> None:
     assert finding is not None
     assert finding.verdicts == ("sufficient", "not sufficient", "sufficient")
     blocks = answers([experiment])
-    leads = [each.lead for each in blocks if isinstance(each, Paragraph)][1:]
+    leads = [each.lead for each in blocks if isinstance(each, Paragraph)][:-1]
     assert leads[0] == "Worth it in CosaNostra Pizza (2 of 3 training seeds)."
     bullets = [each.items[0].text for each in blocks if isinstance(each, Bullets)]
     assert bullets[0].endswith(" By training seed: 2 × more, 1 × as many.")
@@ -236,7 +237,7 @@ def test_every_seed_of_training_is_judged(tmp_path: Path) -> None:
 def test_seeds_without_a_majority_are_divided(tmp_path: Path) -> None:
     experiment = seeds(tmp_path, {"lmcut": (3, 2), "hadd": (2, 2), "no-lm": (0, 0)})
     assert found(worth, experiment)[0] == "divided"
-    lead = next(each.lead for each in answers([experiment])[1:] if isinstance(each, Paragraph))
+    lead = next(each.lead for each in answers([experiment]) if isinstance(each, Paragraph))
     assert lead == "The training seeds are divided in CosaNostra Pizza."
 
 

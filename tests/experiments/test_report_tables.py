@@ -269,9 +269,15 @@ def test_monster_table_stands_beside_the_paper_s(tmp_path: Path) -> None:
     )
     experiment = results.collect()[0]
     table = monster_table(experiment)
-    assert row(table, "Ours") == [["main: 30/30"], ["main: 3/30"]]
-    assert row(table, "One") == [["main: 30/30", "paper: 30/30"], ["main: 16/30", "paper: 14/30"]]
-    assert row(table, "Two") == [["main: 20/30 worse", "paper: 30/30"], ["note: not run yet", "paper: 30/30"]]
+    assert row(table, "Ours") == [["main: 30/30"], ["main: 3/30", "note: 27× dead end"]]
+    assert row(table, "One") == [
+        ["main: 30/30", "paper: 30/30"],
+        ["main: 16/30", "note: 14× dead end", "paper: 14/30"],
+    ]
+    assert row(table, "Two") == [
+        ["main: 20/30 worse", "note: 10× dead end", "paper: 30/30"],
+        ["note: not run yet", "paper: 30/30"],
+    ]
     assert monster_text(experiment) == (
         "Where there are as many layers as steps, 1 of 2 cells have full coverage. Where the path is longer, 0 of 1 "
         "do, and coverage is from 53% to 53%; the paper has 14 of 30 there, about what a guess gives. 1 cell has not "
@@ -378,7 +384,7 @@ def test_many_problems_are_summed_up_by_size(tmp_path: Path) -> None:
     ]
     assert row(table, "15: ASNet, h-add teacher") == [
         ["main: 2/3"],
-        ["main: 60/90"],
+        ["main: 60/90", "note: 30× dead end"],
         ["detail: 42.50 ± 31.77"],
         ["detail: 0.67"],
         ["detail: 0.91"],
@@ -455,8 +461,8 @@ def test_each_seed_of_training_and_the_spread_are_shown(tmp_path: Path) -> None:
     table = seed_table(experiment)
     # Seed 1 never reaches the goal of b, so that costs are those of a.
     assert row(table, "Net, seed 0") == [["main: 2/2"], ["main: 60/60"], ["detail: 5.00"]]
-    assert row(table, "Net, seed 1") == [["main: 1/2"], ["main: 30/60"], ["detail: 6.00"]]
-    assert row(table, "Net, seed 2") == [["main: 1/2"], ["main: 45/60"], ["detail: 8.00"]]
+    assert row(table, "Net, seed 1") == [["main: 1/2"], ["main: 30/60", "note: 30× dead end"], ["detail: 6.00"]]
+    assert row(table, "Net, seed 2") == [["main: 1/2"], ["main: 45/60", "note: 15× dead end"], ["detail: 8.00"]]
     assert row(table, "Net, spread") == [["detail: 1 to 2"], ["detail: 30 to 60"], ["detail: 5.00 to 8.00"]]
     assert row(table, "Other, seed 1") == [["note: no model"], [], []]
     cells = row(coverage_table(experiment), "b")
@@ -467,3 +473,15 @@ def test_each_seed_of_training_and_the_spread_are_shown(tmp_path: Path) -> None:
         *(f"mine: Other, seed {seed}" for seed in (0, 1)),
     ]
     assert training_seconds(experiment, experiment.systems[0]) == 70.0
+
+
+def test_endings_that_are_not_known_are_shown(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    runs = Runs([5.0] * 20, {"dead_end": 3, "loop": 5, "of_a_new_kind": 2})
+    results.add("mine", [network("net")], [problem("a", 1)], {("net", "a"): runs})
+    (experiment,) = results.collect()
+    assert row(coverage_table(experiment), "a")[0][2:] == [
+        "note: 3× dead end",
+        "note: 5× loop",
+        "note: 2× of a new kind",
+    ]

@@ -103,6 +103,33 @@ def test_files_have_plain_names_and_figures_are_well_formed(folder: Path) -> Non
         ElementTree.fromstring(path.read_text(encoding="utf-8"))
 
 
+def test_results_come_first_and_the_legend_last(folder: Path) -> None:
+    titles = [each.text for each in page(folder).iter("h2")]
+    assert titles[:3] == ["The paper’s four questions", "Best ASNet, best baseline", "Running times"]
+    assert titles[-2:] == ["How to read the tables", "What was run"]
+
+
+def test_reports_on_one_s_own_experiments_do_not_speak_of_the_paper(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    systems = [
+        network("net", teacher_heuristic="hadd"),
+        network("blind", teacher_heuristic="hadd", features=[]),
+        network("optimal"),
+        system("plan", planner="lrtdp", heuristic="lmcut", depth=None),
+        system("ssipp", planner="ssipp", heuristic="hadd", depth=3),
+        system("us", "strategy", "US", strategy="us"),
+        system("gn1", "strategy", "GN1", strategy="gn1"),
+    ]
+    problems = [problem("a", 1), problem("b", 2)]
+    cells = {(each["name"], test["name"]): goals(30, 5.0) for each in systems for test in problems}
+    results.add("mine", systems, problems, cells, full_sizes=[1], title="Mine")
+    write_report(tmp_path)
+    for name in ("report.md", "report.html"):
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert "not answered" not in text.lower()
+        assert "paper" not in re.sub(r"<style>.*?</style>", "", text, flags=re.DOTALL).replace('class="paper"', "")
+
+
 def test_unfinished_run_says_so(folder: Path) -> None:
     text = (folder / "report.md").read_text(encoding="utf-8")
     assert "**This run is not finished.** 11 of 18 cells have not been run." in text
@@ -148,7 +175,7 @@ def test_docs_are_updated_between_their_marks(folder: Path, tmp_path: Path) -> N
     docs.write_text("before\n<!-- results: begin -->\nwhat was there\n<!-- results: end -->\nafter\n")
     update_docs(folder, docs)
     text = docs.read_text(encoding="utf-8")
-    assert text.startswith("before\n<!-- results: begin -->\n\n### What was run\n")
+    assert text.startswith("before\n<!-- results: begin -->\n\n### The paper’s four questions\n")
     assert text.endswith("\n\n<!-- results: end -->\nafter\n")
     assert "what was there" not in text
     assert "![" not in text

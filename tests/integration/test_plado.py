@@ -18,7 +18,7 @@ from asnets import _native
 from asnets.domains import domain_text, generate
 from asnets.grounding import ground
 from asnets.ppddl import load_task, write_problem
-from tests.support import REPOSITORY, action_of, atom_of
+from tests.support import PATIENCE, REPOSITORY, action_of, atom_of
 
 pytestmark = [
     pytest.mark.native,
@@ -67,7 +67,7 @@ def ask(domain: Path, problem: Path, states: list[Atoms]) -> Iterator[dict[str, 
     """What plado says about the states, after its own initial state."""
     lines = "".join(json.dumps({"state": sorted(map(list, state))}) + "\n" for state in states)
     command = [sys.executable, str(WORKER), str(domain), str(problem)]
-    result = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=300, check=False)
+    result = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
     answers = [json.loads(line) for line in result.stdout.splitlines()]
     assert len(answers) == len(states) + 1

@@ -55,7 +55,7 @@ def test_the_commands_of_a_card(tmp_path: Path) -> None:
     make_model(recipe, tmp_path)
     generate, train = commands(recipe)
     for command in (generate, train.replace("-o monster.asnet", "-o by-hand.asnet")):
-        result = run(*command.split()[1:], cwd=tmp_path)
+        result = run(*command.split()[1:], "--quiet", cwd=tmp_path)
         assert (result.returncode, result.stderr) == (0, "")
     made, by_hand = (asnets.Policy.load(tmp_path / name) for name in ("monster.asnet", "by-hand.asnet"))
     assert made.network.config == by_hand.network.config

@@ -15,7 +15,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-TIMEOUT = 300.0
+from tests.support import PATIENCE
+
 # Our heuristics in the language of Fast Downward.
 EVALUATORS = {"zero": "const()", "hmax": "hmax()", "hadd": "add()", "hff": "ff()", "lmcut": "lmcut()"}
 
@@ -107,7 +108,7 @@ def _folder() -> Path:
 def _run(command: list[str], folder: Path, sas: Path | None = None) -> subprocess.CompletedProcess[str]:
     text = sas.read_text(encoding="utf-8") if sas else ""
     return subprocess.run(
-        command, cwd=folder, input=text, capture_output=True, encoding="utf-8", timeout=TIMEOUT, check=False
+        command, cwd=folder, input=text, capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False
     )
 
 

@@ -192,6 +192,10 @@ def test_commands(tmp_path: Path) -> None:
     )
     result = run("solve", "domain.pddl", problem, "--save-policy", "domain.pddl/q", cwd=tmp_path)
     assert result.returncode == 3
-    result = run("solve", "domain.pddl", problem, "--save-policy", "q", "--time-limit", "1e-9", cwd=tmp_path)
-    assert (result.returncode, result.stderr) == (0, "warning: q is not written: the search has not converged\n")
+    result = run("solve", "domain.pddl", problem, "--save-policy", "q", "--memory-limit", "1MB", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (
+        4,
+        "warning: q is not written: the search has not converged\n"
+        "error: stopped by the limit on memory before the search converged; the value is not final\n",
+    )
     assert sorted(os.listdir(tmp_path)) == sorted(["domain.pddl", problem, "p.policy"])

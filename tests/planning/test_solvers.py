@@ -24,7 +24,7 @@ from tests.oracles.verifier import ROUNDING, follow, q_values, state_of, verify
 from tests.planning.test_heuristics import family_task, with_costs
 from tests.ssp_strategies import ssps
 from tests.strategies import tasks
-from tests.support import REPOSITORY, ground_text
+from tests.support import PATIENCE, REPOSITORY, ground_text
 
 pytestmark = pytest.mark.native
 
@@ -580,8 +580,8 @@ from tests.planning.test_solvers import check_usable, odometer
 task = odometer(30)
 solver = Solver(task, sys.argv[1], "zero")
 before = solver.value(solver.initial)
-threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     if sys.argv[2] == "solve":
         solver.solve()
     else:
@@ -603,7 +603,7 @@ def test_interrupt(planner: str, call: str) -> None:
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert (process.returncode, process.stdout) == (0, "interrupted\nusable\n"), process.stderr

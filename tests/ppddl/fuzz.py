@@ -2,8 +2,9 @@
 
     python -m tests.ppddl.fuzz --count 100000 --seed 1
 
-An input is a domain and a problem as one text. What it does with the input is up to `attempt`; anything but success
-or an `AsnetsError` stops the run, and the input is written to a file. The inputs depend on the seed alone.
+An input is a domain and a problem as one text. It is read strictly and leniently; what is done with it is up to
+`attempt`. Anything but success or an `AsnetsError` stops the run, and the input is written to a file. The inputs depend
+on the seed alone.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from functools import cache
 from pathlib import Path
 
 from asnets.domains import FAMILIES, domain_text, generate
-from asnets.errors import AsnetsError
+from asnets.errors import AsnetsError, InputError
 from asnets.evaluation import RandomPolicy, simulate
 from asnets.grounding import Limits, ground
-from asnets.ppddl import Domain, Problem, parse_text, write_domain, write_problem
+from asnets.ppddl import LENIENT_HINT, Document, Domain, Problem, parse_text, write_domain, write_problem
+from tests.support import loop_seconds
 
 TOKEN = re.compile(r"[()]|[^\s()]+|\s+")
 NUMBER = re.compile(r"(?<![^\s(])[+-]?[\d./]+(?![^\s)])")
@@ -53,12 +55,24 @@ FUZZ_LIMITS = Limits(max_actions=20_000, max_atoms=20_000, max_entries=200_000, 
 
 
 def attempt(text: str) -> str:
-    """Does all there is to do with an input; returns the kind of the outcome. Anything else is a bug."""
-    try:
-        document = parse_text(text)
-    except AsnetsError as error:
-        str(error).encode()  # It can be printed.
-        return type(error).__name__
+    """Does all there is to do with an input; returns the kind of the outcome. Anything else is a bug.
+
+    What is read strictly is read leniently without a warning, and is the same. What is only read leniently has
+    warnings, and is right once it is written.
+    """
+    strict, lenient = _read(text, lenient=False), _read(text, lenient=True)
+    if isinstance(lenient, InputError):
+        assert isinstance(strict, InputError)
+        assert LENIENT_HINT not in str(strict)
+        assert {diagnostic.severity for diagnostic in lenient.diagnostics} == {"error"}
+        return type(strict).__name__
+    if isinstance(strict, InputError):
+        assert LENIENT_HINT in str(strict) or len(strict.diagnostics) > 1000
+        assert {diagnostic.severity for diagnostic in lenient.diagnostics} == {"warning"}
+    else:
+        assert (lenient.domains, lenient.problems) == (strict.domains, strict.problems)
+        assert not lenient.diagnostics
+    document = lenient
     written = "".join([*map(write_domain, document.domains), *map(write_problem, document.problems)])
     again = parse_text(written)
     assert (again.domains, again.problems) == (document.domains, document.problems)
@@ -66,7 +80,18 @@ def attempt(text: str) -> str:
         for domain in document.domains:
             if domain.name == problem.domain:
                 ground_and_simulate(domain, problem)
-    return "success"
+    return "forgiven" if document.diagnostics else "success"
+
+
+def _read(text: str, lenient: bool) -> Document | InputError:
+    """What is read, or the error; messages can be printed."""
+    try:
+        document = parse_text(text, lenient=lenient)
+    except InputError as error:
+        str(error).encode()
+        return error
+    "".join(map(str, document.diagnostics)).encode()
+    return document
 
 
 def ground_and_simulate(domain: Domain, problem: Problem) -> None:
@@ -78,7 +103,7 @@ def ground_and_simulate(domain: Domain, problem: Problem) -> None:
             str(error).encode()
             continue
         result = simulate(RandomPolicy(task), episodes=3, max_steps=20, threads=1)
-        assert result.count("goal") + result.count("dead_end") + result.count("step_limit") == 3
+        assert result.episodes - result.count("stopped") == 3
 
 
 # --- Good inputs ------------------------------------------------------------------------------------------------
@@ -111,6 +136,7 @@ RICH = """
     :effect (and (not (at ?v ?from))
       (probabilistic 9/10 (at ?v ?to) 0.05 (and (at ?v home) (increase (total-cost) 3)))
       (forall (?c - car) (when (and (at ?c ?to) (raining)) (probabilistic .5 (not (clean ?c)) 1/3 (clean ?c))))
+      (when (or (< (distance ?from ?to) 3) (= (fuel) 7/2)) (not (clean ?to)))
       (increase (total-cost) (+ (distance ?from ?to) (* 2 (fuel)) (/ 1 3)))
       (decrease (reward) 1)))
   (:action wait :effect (probabilistic 0.25 raining 0.25 (not raining)))
@@ -119,7 +145,8 @@ RICH = """
   (:domain rich)
   (:objects c1 c2 - car b1 - bus p1 p2 p3 - place s - spot)
   (:init (at c1 p1) (at c2 p2) (at b1 home) raining (clean c1) (free s) (not (free me)) (clean p1)
-    (= (distance p1 p2) 5) (= (distance p2 p1) 0.5) (= fuel 7/2) (= (total-cost) 0))
+    (= (distance p1 p2) 5) (= (distance p2 p1) 0.5) (= fuel (/ 7 2)) (= (total-cost) 0)
+    (probabilistic 1 (and (clean c2) (free s))))
   (:goal (and (forall (?c - car) (at ?c home)) (or (not (raining)) (exists (?x - (either bus car)) (at ?x p3)))))
   (:goal-reward 100)
   (:metric minimize (+ (total-cost) (* 0.5 (total-cost)))))
@@ -289,6 +316,18 @@ def rename(text: str, rng: random.Random) -> str:
     return "".join(new if token == old else token for token in tokens)
 
 
+def forget(text: str, rng: random.Random) -> str:
+    """A word that occurs several times loses its first occurrence, which is mostly its declaration."""
+    tokens, place = _tokens(text, rng)
+    place = tokens.index(tokens[place])
+    return text if tokens[place] in ("(", ")") else "".join(tokens[:place] + tokens[place + 1 :])
+
+
+def repeat_word(text: str, rng: random.Random) -> str:
+    tokens, place = _tokens(text, rng)
+    return text if tokens[place] in ("(", ")") else "".join([*tokens[:place], tokens[place], " ", *tokens[place:]])
+
+
 def splice(text: str, rng: random.Random) -> str:
     other = rng.choice(seeds())
     cut = rng.randrange(len(text) + 1)
@@ -314,6 +353,8 @@ GENTLE: tuple[Mutation, ...] = (
     change_case,
     change_number,
     rename,
+    forget,
+    repeat_word,
     join,
 )
 """These leave the parentheses matched, so that more than the reader is tried."""
@@ -363,15 +404,16 @@ def fuzz(count: int, seed: int, *, progress: bool = False) -> Counter[str]:
     outcomes: Counter[str] = Counter()
     for index in range(count):
         text = make_input(seed, index)
-        began = time.perf_counter()
+        began = time.process_time()
         try:
             outcomes[attempt(text)] += 1
         except Exception as error:
             path = Path(tempfile.gettempdir()) / f"fuzz-{seed}-{index}.pddl"
             path.write_text(text, encoding="utf-8", errors="surrogatepass")
             raise Crash(f"input {index} of seed {seed} ({path}):\n{traceback.format_exc()}") from error
-        if time.perf_counter() - began > 10:
-            raise Crash(f"input {index} of seed {seed} took more than 10 s")
+        seconds = time.process_time() - began
+        if seconds > 10 * loop_seconds():
+            raise Crash(f"input {index} of seed {seed} took {seconds:.0f} s of CPU time")
         if progress and (index + 1) % 1000 == 0:
             print(f"\r{index + 1} of {count}", end="", file=sys.stderr, flush=True)
     if progress:

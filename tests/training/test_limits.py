@@ -90,6 +90,16 @@ def test_what_is_chosen_does_not_depend_on_the_order_of_solving() -> None:
     assert first.left_out == []
 
 
+def test_what_is_going_on_is_told() -> None:
+    told: list[str] = []
+    Trainer([family_task("triangle-tireworld", size) for size in (2, 1)], QUICK, show=told.append)
+    assert told == [
+        "the teacher solves triangle-tire-1 (1 of 2)",
+        "the teacher solves triangle-tire-2 (2 of 2)",
+        "setting up the network",
+    ]
+
+
 def test_no_problem_solved_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     with_hard_problem(monkeypatch, "triangle-tire-2")
     with pytest.raises(LimitError) as caught:

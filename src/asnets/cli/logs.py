@@ -120,7 +120,8 @@ class _TerminalHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if record.name in _SHOWN_LIVE and record.levelno <= logging.INFO and sys.stderr.isatty():
             return
-        kind = f"{record.levelname.lower()}: " if record.levelno >= logging.WARNING else ""
+        names_kind = record.levelno < logging.WARNING or getattr(record, "names_kind", False)
+        kind = "" if names_kind else f"{record.levelname.lower()}: "
         name = f"[{record.name}] " if self._with_names else ""
         print(f"{name}{kind}{record.getMessage()}", file=sys.stderr, flush=True)
 

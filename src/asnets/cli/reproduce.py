@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from asnets.cli.logs import PROGRESS
 from asnets.cli.running import require
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 EXECUTORS = ("local", "ray")
 _LOG = logging.getLogger(__name__)
 _LINES = 50
-"""About so many lines tell of the progress of a run where there is no terminal."""
+"""About so many lines of the log tell of the progress of a run; a terminal has a bar instead."""
 
 
 def reproduce(
@@ -103,12 +103,12 @@ def reproduce(
     except KeyboardInterrupt:
         if last is not None:
             kept = f"after {last.done} of {last.total} cells, which are kept in {output / FILE_NAME}"
-            print(f"stopped {kept}; the same command goes on", file=sys.stderr)
+            _LOG.info("stopped %s; the same command goes on", kept)
         raise
     finally:
         runner.close()
     for message, count in mishaps(results).items():
-        print(f"warning: {count} of the cells of {message}", file=sys.stderr)
+        _LOG.warning("%d of the cells of %s", count, message)
     if no_report:
         print(f"results: {output / FILE_NAME}")
         return
@@ -132,9 +132,7 @@ def _executor(name: str, address: str | None, jobs: int | None) -> Executor:
 def _grid_progress() -> Iterator[Callable[[RunProgress], None]]:
     """A bar with what runs now and the time left; where standard error is no terminal, a line now and then."""
     console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _log_progress()
-        return
+    log = _log_progress()
     columns = (
         BarColumn(20),
         MofNCompleteColumn(),
@@ -143,13 +141,14 @@ def _grid_progress() -> Iterator[Callable[[RunProgress], None]]:
         TextColumn("{task.fields[left]}"),
         TextColumn("{task.fields[running]}", style="dim"),
     )
-    with Progress(*columns, console=console, transient=True) as bar:
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("cells", total=None, left="", running="")
 
         def show(progress: RunProgress) -> None:
             left = _left(progress)
             running = ", ".join(f"{name} {seconds:.0f} s" for name, seconds in progress.running)
             bar.update(task, completed=progress.done, total=progress.total, left=left, running=running)
+            log(progress)
 
         yield show
 
@@ -164,7 +163,7 @@ def _log_progress() -> Callable[[RunProgress], None]:
         if progress.done > last and (last < 0 or is_due):
             last = progress.done
             left = f", {text}" if (text := _left(progress)) and progress.done < progress.total else ""
-            _LOG.info("%d of %d cells%s", progress.done, progress.total, left)
+            PROGRESS.info("%d of %d cells%s", progress.done, progress.total, left)
 
     return show
 

@@ -72,15 +72,15 @@ def run(
             task, seed=seed, episode=episode, max_steps=max_steps, detect_dead_ends=detect_dead_ends, deadline=deadline
         )
         if output is not None:
-            from asnets.pictures import draw, page
+            from asnets.pictures import page, picture_of
 
-            picture = draw(found, task)
+            picture = picture_of(found, task)
             title = f"A run on {task.problem}"
             write_atomically(output, picture.svg if suffix == ".svg" else page(title, [picture.html]))
     if json:
         print_json(_as_json(task, found, output))
     else:
-        _show(found, output)
+        _show(found, task, output)
     if found.record.ending == "stopped":
         raise LimitError(f"the time limit of {deadline.seconds:g} s was reached: the run did not end")
 
@@ -111,7 +111,8 @@ def _as_json(task: GroundTask, found: Run, picture: Path | None) -> dict[str, ob
     }
 
 
-def _show(found: Run, picture: Path | None) -> None:
+def _show(found: Run, task: GroundTask, picture: Path | None) -> None:
+    print(f"{task.problem} of {task.domain}, {task.cost_mode} costs")
     width = len(str(len(found.steps)))
     for number, step in enumerate(found.steps, 1):
         changes = " ".join([*(f"+{name}" for name in step.added), *(f"-{name}" for name in step.deleted)])

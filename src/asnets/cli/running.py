@@ -154,8 +154,8 @@ class LoadedTask:
 
 @functools.cache
 def show_warning(warning: Diagnostic) -> None:
-    """Prints a warning, once however many problems have it in common."""
-    print(warning, file=sys.stderr)
+    """Logs a warning, once however many problems have it in common."""
+    _LOGGER.warning("%s", warning, extra={"names_kind": True})
 
 
 def load(

@@ -140,6 +140,7 @@ def _show(task: GroundTask, result: Simulation) -> None:
     table = facts_table()
     table.add_row("problem", f"{task.problem} of {task.domain}")
     table.add_row("episodes", f"{result.episodes:,} of at most {result.max_steps:,} steps, policy {result.policy}")
+    table.add_row("costs", task.cost_mode)
     for ending in ENDINGS:
         number = result.count(ending)
         if number or ending in ("goal", "dead_end", "step_limit"):

@@ -123,6 +123,8 @@ def solve(
                 if policy_file is not None:
                     save_policy(policy_file, extract_policy(solver, deadline))
                 evaluation = execute(solver, runs=runs, max_steps=max_steps, seed=seed, deadline=deadline)
+            if stopped := evaluation.count("stopped"):
+                late = LimitError(f"the time limit of {deadline.seconds:g} s was reached: {stopped:,} runs did not end")
         except LimitError as error:
             late = error
     else:
@@ -164,6 +166,8 @@ def _as_json(
             "goals": evaluation.count("goal"),
             "dead_ends": evaluation.count("dead_end"),
             "step_limits": evaluation.count("step_limit"),
+            "loops": evaluation.count("loop"),
+            "stopped": evaluation.count("stopped"),
             "mean_cost": evaluation.mean_cost,
             "ci95": evaluation.ci95,
             "max_steps": evaluation.max_steps,

@@ -8,6 +8,7 @@ itself does not stop in time is stopped by the watchdog, with the figures so far
 from __future__ import annotations
 
 import json
+import logging
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -231,6 +232,7 @@ def _child(payload_text: str, model: bytes | None, connection: Connection) -> No
     from asnets.experiments.work import do_cell
 
     torch.set_num_threads(1)
+    logging.getLogger("asnets").addHandler(logging.NullHandler())  # What a cell has to say is in its figures.
     payload = json.loads(payload_text)
     messages = _Messages(connection)
     threading.Thread(target=_watch, args=(payload["cut_offs"], messages), daemon=True).start()

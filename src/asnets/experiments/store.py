@@ -95,7 +95,7 @@ class Store:
             raise FileError(f"{folder}: there are no results here: {FILE_NAME} is missing")
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(self.path, timeout=600, isolation_level=None)
+            self._database = sqlite3.connect(self.path, timeout=60, isolation_level=None)
             self._database.text_factory = lambda text: text.decode(errors="replace")  # Checksums see what is wrong.
             if create:
                 self._create()

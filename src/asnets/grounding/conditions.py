@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.grounding.atoms import AtomTable
 from asnets.grounding.functions import Comparisons
 from asnets.grounding.limits import Limits
@@ -70,7 +71,7 @@ class _Binding:
 
     def sorted(self, names: Sequence[str]) -> _Binding:
         """By owner, then by the values of the variables."""
-        keys = [self.rows[:, self.scope[name]] for name in reversed(names)]
+        keys: list[npt.NDArray[np.integer]] = [self.rows[:, self.scope[name]] for name in reversed(names)]
         order = np.lexsort([*keys, self.owner])
         return _Binding(self.rows[order], self.scope, self.owner[order])
 
@@ -78,7 +79,15 @@ class _Binding:
 class ConditionPool:
     """Builds ground conditions and turns them into the arrays of a task."""
 
-    def __init__(self, universe: Universe, atoms: AtomTable, comparisons: Comparisons, limits: Limits) -> None:
+    def __init__(
+        self,
+        universe: Universe,
+        atoms: AtomTable,
+        comparisons: Comparisons,
+        limits: Limits,
+        deadline: Deadline = NO_DEADLINE,
+    ) -> None:
+        self._deadline = deadline
         self._universe = universe
         self._atoms = atoms
         self._comparisons = comparisons
@@ -168,12 +177,12 @@ class ConditionPool:
         result = np.full(len(rows), TRUE if conjunction else FALSE, np.int64)
         open_rows = np.arange(len(rows), dtype=np.int64)
         for part, sign in apart:
-            open_rows = open_rows[self.evaluate(part, rows[open_rows], scope, what, sign) == TRUE]
+            open_rows = open_rows[self._matters(part, sign, conjunction, rows[open_rows], scope, what)]
         rest = [part for part in parts if part not in apart]
         mentioned = frozenset[str]().union(*(free_variables(part) for part, _ in rest)) - bound
         columns = sorted(scope[name] for name in mentioned)
         distinct_rows, representative = project(rows[open_rows], columns, len(self._universe.objects))
-        longer, inner, owner = self._bind(condition, rest, distinct_rows, scope, what)
+        longer, inner, owner = self._bind(condition, conjunction, rest, distinct_rows, scope, what)
         if apart:
             signed = [(part, sign != conjunction) for part, sign in rest]
             nodes = self._connect(not conjunction, signed, longer, inner, what)
@@ -183,7 +192,13 @@ class ConditionPool:
         return result
 
     def _bind(
-        self, condition: Forall | Exists, parts: list[tuple[Condition, bool]], rows: Ints, scope: Scope, what: str
+        self,
+        condition: Forall | Exists,
+        conjunction: bool,
+        parts: list[tuple[Condition, bool]],
+        rows: Ints,
+        scope: Scope,
+        what: str,
     ) -> tuple[Ints, Scope, Index]:
         """Binds quantified variables in all ways that can satisfy what every binding that matters satisfies.
 
@@ -193,14 +208,14 @@ class ConditionPool:
         """
         needed = list(dict.fromkeys(pair for part, sign in parts for pair in necessary(part, sign)))
         constant = [pair for pair in needed if self._is_constant(pair[0])]
-        relations = [found for found in (self._relation(*pair, what) for pair in constant) if found is not None]
-        names = {variable.name: variable.type for variable in condition.variables}
+        relations = [found for pair in constant if (found := self._relation(*pair, conjunction, what)) is not None]
         order = self._order(condition, parts)
         binding = _Binding(rows, scope, np.arange(len(rows), dtype=np.int64))
         tests = constant
-        left = dict(names)
+        left = {variable.name: variable.type for variable in condition.variables}
         joined: list[str] = []
         while left:
+            self._deadline.check(f"grounding {what}: binding {next(iter(left))}")
             useful = [item for item in relations if not left.keys().isdisjoint(item[0])]
             if useful:
                 terms, tuples = min(useful, key=lambda item: self._matches(item, binding.scope))
@@ -217,7 +232,8 @@ class ConditionPool:
             ready = [pair for pair in tests if free_variables(pair[0]) <= binding.scope.keys()]
             tests = [pair for pair in tests if pair not in ready]
             for part, sign in ready:
-                binding = binding.kept(self.evaluate(part, binding.rows, binding.scope, what, sign) == TRUE)
+                which = self._matters(part, sign, conjunction, binding.rows, binding.scope, what)
+                binding = binding.kept(which)
         if joined != order:
             binding = binding.sorted(order)
         return binding.rows, binding.scope, binding.owner
@@ -232,9 +248,23 @@ class ConditionPool:
                     return first + [name for name in names if name not in first]
         return names
 
-    def _relation(self, part: Condition, sign: bool, what: str) -> tuple[tuple[str, ...], Ints] | None:
-        """The terms of a condition that never changes, and the tuples for which it holds."""
-        if isinstance(part, Comparison):
+    def _matters(
+        self, part: Condition, sign: bool, conjunction: bool, rows: Ints, scope: Scope, what: str
+    ) -> npt.NDArray[np.bool_]:
+        """For which rows a constant part of the body of a quantifier leaves it open.
+
+        A universal quantifier is concerned with bindings for which the part's negation does not hold, which is not the
+        same as that the part holds: of a comparison without a value, neither does.
+        """
+        if conjunction:
+            return np.not_equal(self.evaluate(part, rows, scope, what, not sign), TRUE)
+        return np.equal(self.evaluate(part, rows, scope, what, sign), TRUE)
+
+    def _relation(
+        self, part: Condition, sign: bool, conjunction: bool, what: str
+    ) -> tuple[tuple[str, ...], Ints] | None:
+        """The terms of a constant part of the body of a quantifier, and the tuples for which it leaves that open."""
+        if isinstance(part, Comparison) and not conjunction:
             return self._comparisons.tuples(part, sign, what)
         if isinstance(part, Atom) and sign:
             return part.terms, self._atoms.static_tuples(part.predicate)
@@ -248,6 +278,7 @@ class ConditionPool:
 
     def combine(self, conjunction: bool, size: int, owner: Index, nodes: Nodes, what: str) -> Nodes:
         """The conjunctions (or disjunctions) of nodes grouped by their owners 0 … size - 1."""
+        self._deadline.check(f"grounding {what}: conditions")
         neutral, absorbing = (TRUE, FALSE) if conjunction else (FALSE, TRUE)
         result = np.full(size, neutral, np.int64)
         absorbed = np.zeros(size, np.bool_)

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import AsnetsError, ConfigError, SemanticError, UnsupportedFeatureError
 from asnets.grounding.functions import FunctionValues, UndefinedError
 from asnets.grounding.limits import Limits, schema_name
@@ -37,6 +38,7 @@ from asnets.ppddl.numbers import show_number
 from asnets.ppddl.source import Source
 
 COST_MODES = ("unit", "metric")
+_ROWS_BETWEEN_CHECKS = 10_000
 logger = logging.getLogger("asnets")
 
 
@@ -51,6 +53,7 @@ class CostModel:
         functions: FunctionValues,
         limits: Limits,
         mode: str,
+        deadline: Deadline = NO_DEADLINE,
     ) -> None:
         if mode not in COST_MODES:
             raise ConfigError(f"unknown cost mode {mode!r}; expected one of {', '.join(COST_MODES)}")
@@ -58,6 +61,7 @@ class CostModel:
         self._universe = universe
         self._functions = functions
         self._limits = limits
+        self._deadline = deadline
         self.mode = mode
         if mode == "unit" and _has_costs(domain, problem):
             _say_that_it_is_ignored(domain.name)
@@ -76,6 +80,7 @@ class CostModel:
         self._add(action, action.effect, arguments, scope, np.arange(len(arguments), dtype=np.int64), totals)
         result = np.zeros(len(totals))
         for row, total in enumerate(totals):
+            self._check_deadline(action, row)
             if total <= 0:
                 kind = "a zero cost" if total == 0 else "a positive reward" if self._sign < 0 else "a negative cost"
                 amount = show_number(-total if self._sign < 0 else total)
@@ -96,6 +101,10 @@ class CostModel:
                     action.at,
                 )
         return result
+
+    def _check_deadline(self, action: Action, row: int) -> None:
+        if row % _ROWS_BETWEEN_CHECKS == 0:
+            self._deadline.check(f"grounding {schema_name(action.name)}: costs")
 
     def _shown(self, action: Action, arguments: Ints) -> str:
         return f"({' '.join((action.name, *(self._universe.objects[index] for index in arguments)))})"
@@ -125,7 +134,8 @@ class CostModel:
                     self._refuse(outcome, "probabilistic")
             case Change(increase, quantity) if quantity == self._quantity:
                 sign = self._sign if increase else -self._sign
-                for row, total in zip(rows, owner, strict=True):
+                for number, (row, total) in enumerate(zip(rows, owner, strict=True)):
+                    self._check_deadline(action, number)
                     totals[total] += sign * self._value(effect, row, scope)
             case Change() | Literal():
                 pass

@@ -1,16 +1,22 @@
-"""Ground effects as trees of blocks, for all bindings of a schema at once; see native/task.hpp for what a block is."""
+"""Ground effects as trees of blocks, for all bindings of a schema at once; see native/task.hpp for what a block is.
+
+They are built from the leaves up, and what is equal is kept once: the actions of a schema whose effects run over all
+objects have nearly all of their blocks in common. Blocks and factors that change nothing are never made.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
+from asnets import _native
+from asnets.deadline import Deadline
 from asnets.grounding.conditions import FALSE, TRUE, ConditionPool, Nodes
 from asnets.grounding.limits import Limits
-from asnets.grounding.rows import Index, expand, group
+from asnets.grounding.rows import Index, expand, group, take_lists
 from asnets.grounding.task import Floats, Ints, Lists
 from asnets.grounding.universe import Scope, Universe, distinct
 from asnets.ppddl.model import (
@@ -22,6 +28,11 @@ from asnets.ppddl.model import (
     Probabilistic,
     When,
 )
+
+_EMPTY = -1
+"""In place of a block that changes nothing."""
+_ROWS_AT_ONCE = 1 << 20
+"""Rows of bindings, with those that `forall` makes, that are compiled together: bounds memory and time."""
 
 
 @dataclass(frozen=True)
@@ -36,152 +47,236 @@ class Blocks:
     probabilities: Floats
 
 
+@dataclass
 class _Pairs:
-    """(owner, value) pairs collected in pieces."""
+    """(row, value) pairs collected in pieces."""
 
-    def __init__(self) -> None:
-        self._owners: list[Index] = []
-        self._values: list[Index] = []
-        self.count = 0
+    pieces: list[tuple[Index, Index]] = field(default_factory=list)
 
-    def add(self, owners: Index, values: Index) -> None:
-        self._owners.append(owners)
-        self._values.append(values)
-        self.count += len(owners)
+    def add(self, rows: Index, values: Index) -> None:
+        if len(rows):
+            self.pieces.append((rows, values))
 
     def arrays(self) -> tuple[Index, Index]:
         empty = np.zeros(0, np.int64)
-        return np.concatenate([empty, *self._owners]), np.concatenate([empty, *self._values])
+        return (
+            np.concatenate([empty, *(rows for rows, _ in self.pieces)]),
+            np.concatenate([empty, *(values for _, values in self.pieces)]),
+        )
+
+
+@dataclass
+class _Parts:
+    """What an effect does under each row of bindings."""
+
+    literals: _Pairs = field(default_factory=_Pairs)
+    children: _Pairs = field(default_factory=_Pairs)
+    factors: _Pairs = field(default_factory=_Pairs)
+
+    @property
+    def kinds(self) -> tuple[_Pairs, _Pairs, _Pairs]:
+        return self.literals, self.children, self.factors
+
+    def add(self, other: _Parts, row_of: Index) -> None:
+        """Adds parts of other rows, each of which stands for one of these; those that stand for -1 are left out."""
+        for mine, others in zip(self.kinds, other.kinds, strict=True):
+            for rows, values in others.pieces:
+                target = row_of[rows]
+                keep = target >= 0
+                mine.add(target[keep], values[keep])
 
 
 class EffectCompiler:
-    """Collects the blocks of all schemas. A block is numbered before those below it."""
+    """Collects the blocks of all schemas."""
 
-    def __init__(self, universe: Universe, pool: ConditionPool, limits: Limits) -> None:
+    def __init__(self, universe: Universe, pool: ConditionPool, limits: Limits, deadline: Deadline) -> None:
         self._universe = universe
         self._pool = pool
         self._limits = limits
-        self._guards: list[Nodes] = []
-        self._num_blocks = 0
-        self._num_factors = 0
-        self._literals, self._children, self._factors, self._outcomes = _Pairs(), _Pairs(), _Pairs(), _Pairs()
-        self._probabilities: list[Floats] = []
+        self._deadline = deadline
+        self._lists = tuple(_Table(with_empty=True) for _ in range(3))  # Of literals, of children, of factors.
+        self._blocks = _Table(with_empty=False)  # Guard and the numbers of the three lists.
+        self._factors = _Table(with_empty=False)  # Distribution and the blocks of its outcomes.
+        self._distributions: dict[tuple[float, ...], int] = {}
+        self._roots: list[Ints] = []
 
-    def add(self, effect: Effect, rows: Ints, scope: Scope, what: str) -> Index:
-        """Compiles an effect for each row of bindings; returns the root block of each row."""
-        roots = self._new_blocks(np.full(len(rows), TRUE, np.int64))
-        self._compile(effect, rows, scope, roots, what)
-        return roots
+    def add(self, effect: Effect, rows: Ints, scope: Scope, what: str) -> None:
+        """Compiles the effect of the next actions, one for each row."""
+        step = max(1, _ROWS_AT_ONCE // self._width(effect))
+        for start in range(0, len(rows), step):
+            piece = rows[start : start + step]
+            self._roots.append(np.stack(self._lists_of(self._compile(effect, piece, scope, what), len(piece), what)))
 
-    def _new_blocks(self, guards: Nodes) -> Index:
-        first = self._num_blocks
-        self._num_blocks += len(guards)
-        self._guards.append(guards)
-        return np.arange(first, self._num_blocks, dtype=np.int64)
+    def _width(self, effect: Effect) -> int:
+        """How many rows `forall` makes of one, at most."""
+        match effect:
+            case AndEffect(parts):
+                return max(map(self._width, parts), default=1)
+            case When(_, body):
+                return self._width(body)
+            case Probabilistic(outcomes):
+                return max((self._width(outcome) for _, outcome in outcomes), default=1)
+            case ForallEffect(variables, body):
+                width = self._width(body)
+                for variable in variables:
+                    width *= max(1, len(self._universe.members(variable.type)))
+                return width
+            case Literal() | Change():
+                return 1
 
-    def _compile(self, effect: Effect, rows: Ints, scope: Scope, blocks: Index, what: str) -> None:
-        """Adds an effect, for each row of bindings, to the block of the row."""
-        entries = max(self._literals.count, self._outcomes.count, self._num_blocks) + len(rows)
-        self._limits.check_entries(entries, what)
+    def _compile(self, effect: Effect, rows: Ints, scope: Scope, what: str) -> _Parts:
+        self._deadline.check(f"grounding the effect of {what}")
+        parts = _Parts()
+        each = np.arange(len(rows), dtype=np.int64)
         match effect:
             case Literal():
-                self._literal(effect, rows, scope, blocks, what)
-            case AndEffect(parts):
-                for part in parts:
-                    self._compile(part, rows, scope, blocks, what)
+                literals = self._pool.evaluate(effect.atom, rows, scope, what)
+                # Adding what is always true, or deleting what is never true, changes nothing.
+                changing = np.flatnonzero(literals >= 0)
+                parts.literals.add(changing, literals[changing] + (0 if effect.positive else 1))
+            case AndEffect(inner):
+                for part in inner:
+                    parts.add(self._compile(part, rows, scope, what), each)
             case ForallEffect(variables, body):
-                longer, inner, owner = expand(rows, scope, variables, self._universe, self._limits, what)
-                self._compile(body, longer, inner, blocks[owner], what)
+                longer, inner_scope, owner = expand(rows, scope, variables, self._universe, self._limits, what)
+                parts.add(self._compile(body, longer, inner_scope, what), owner)
             case When(condition, body):
                 guards = self._pool.evaluate(condition, rows, scope, what)
-                possible = guards != FALSE
-                rows, blocks, guards = rows[possible], blocks[possible], guards[possible]
+                possible = np.flatnonzero(guards != FALSE)
+                guards = guards[possible]
+                below = self._compile(body, rows[possible], scope, what)
                 guarded = guards != TRUE
-                inner_blocks = blocks.copy()
-                inner_blocks[guarded] = self._new_blocks(guards[guarded])
-                self._children.add(blocks[guarded], inner_blocks[guarded])
-                self._compile(body, rows, scope, inner_blocks, what)
+                parts.add(below, np.where(guarded, -1, possible))
+                inside = _Parts()
+                inside.add(below, np.where(guarded, np.cumsum(guarded) - 1, -1))
+                blocks = self._blocks_of(inside, guards[guarded], what)
+                parts.children.add(possible[guarded][blocks != _EMPTY], blocks[blocks != _EMPTY])
             case Probabilistic():
-                self._probabilistic(effect, rows, scope, blocks, what)
+                self._probabilistic(effect, rows, scope, what, parts)
             case Change():
                 pass  # Costs are compiled apart: they do not change the state.
+        return parts
 
-    def _literal(self, effect: Literal, rows: Ints, scope: Scope, blocks: Index, what: str) -> None:
-        literals = self._pool.evaluate(effect.atom, rows, scope, what)
-        # Adding what is always true, or deleting what is never true, changes nothing.
-        changing = literals >= 0
-        self._literals.add(blocks[changing], literals[changing] + (0 if effect.positive else 1))
-
-    def _probabilistic(self, effect: Probabilistic, rows: Ints, scope: Scope, blocks: Index, what: str) -> None:
+    def _probabilistic(self, effect: Probabilistic, rows: Ints, scope: Scope, what: str, parts: _Parts) -> None:
         outcomes = [(probability, outcome) for probability, outcome in effect.outcomes if probability > 0]
+        each = np.arange(len(rows), dtype=np.int64)
         if len(outcomes) == 1 and outcomes[0][0] == 1:
-            self._compile(outcomes[0][1], rows, scope, blocks, what)
+            parts.add(self._compile(outcomes[0][1], rows, scope, what), each)
             return
-        if not outcomes:
-            return
-        factors = self._num_factors + np.arange(len(rows), dtype=np.int64)
-        self._num_factors += len(rows)
-        self._factors.add(blocks, factors)
         remainder = 1 - sum((probability for probability, _ in outcomes), Fraction(0))
         if remainder > 0:
             outcomes.append((remainder, AndEffect()))
-        for probability, outcome in outcomes:
-            inner = self._new_blocks(np.full(len(rows), TRUE, np.int64))
-            self._outcomes.add(factors, inner)
-            self._probabilities.append(np.full(len(rows), float(probability)))
-            self._compile(outcome, rows, scope, inner, what)
+        unguarded = np.full(len(rows), TRUE, np.int64)
+        blocks = [
+            self._blocks_of(self._compile(outcome, rows, scope, what), unguarded, what) for _, outcome in outcomes
+        ]
+        shares = tuple(float(probability) for probability, _ in outcomes)
+        distribution = self._distributions.setdefault(shares, len(self._distributions))
+        table = np.column_stack([np.full(len(rows), distribution), *blocks])
+        changing = np.flatnonzero((table[:, 1:] != _EMPTY).any(axis=1))
+        parts.factors.add(changing, self._factors.intern_rows(table[changing]))
 
-    def export(self, roots: Index) -> tuple[Ints, Blocks]:
-        """The arrays, without blocks and factors that change nothing.
+    def _blocks_of(self, parts: _Parts, guards: Nodes, what: str) -> Index:
+        """A block for each row, or _EMPTY."""
+        lists = self._lists_of(parts, len(guards), what)
+        blocks = np.full(len(guards), _EMPTY, np.int64)
+        changing = np.flatnonzero(np.any(lists, axis=0))
+        blocks[changing] = self._blocks.intern_rows(np.column_stack([guards, *lists])[changing])
+        return blocks
 
-        Args:
-            roots: The root block of each action.
+    def _lists_of(self, parts: _Parts, size: int, what: str) -> list[Ints]:
+        """The numbers of each row's lists of literals, children and factors; 0 for an empty one."""
+        result = []
+        for table, pairs, is_literals in zip(self._lists, parts.kinds, (True, False, False), strict=True):
+            if not pairs.pieces:
+                result.append(np.zeros(size, np.int32))
+                continue
+            owner, values = pairs.arrays()
+            if is_literals:
+                owner, values = _adds_win(owner, values)
+            result.append(table.intern(group(owner, values, size)))
+            self._limits.check_entries(table.num_values, what)
+        return result
+
+    def export(self) -> tuple[Ints, Blocks]:
+        """The arrays.
 
         Returns:
-            The root blocks, renumbered, and the arrays. Block 0 … n - 1 are those in use; one empty block, the last,
-            stands for all outcomes that change nothing.
+            The block of each action, in the order in which they were added, and the arrays. The blocks of actions
+            come first, the others after those they are part of; the last one, which is empty, stands for all outcomes
+            that change nothing.
         """
-        literal_owner, literals = _adds_win(*self._literals.arrays())
-        child_owner, children = self._children.arrays()
-        factor_owner, factors = self._factors.arrays()
-        outcome_owner, outcomes = self._outcomes.arrays()
-        probabilities = np.concatenate([np.zeros(0), *self._probabilities])
+        self._deadline.check("grounding: putting effects together")
+        roots = np.concatenate([np.zeros((3, 0), np.int32), *self._roots], axis=1)
+        num_roots = roots.shape[1]
+        inner = self._blocks.lists().values.reshape(-1, 4)[::-1]
+        empty = num_roots + len(inner)
 
-        # A block matters if it changes a literal or holds a block or a factor that matters.
-        matters = np.zeros(self._num_blocks, np.bool_)
-        matters[literal_owner] = True
-        factor_matters = np.zeros(self._num_factors, np.bool_)
-        while True:
-            before = matters.sum()
-            factor_matters[outcome_owner[matters[outcomes]]] = True
-            matters[factor_owner[factor_matters[factors]]] = True
-            matters[child_owner[matters[children]]] = True
-            if matters.sum() == before:
-                break
-        kept = matters.copy()
-        kept[roots] = True
-        count = int(kept.sum())
-        empty = count
-        number = np.full(self._num_blocks, empty, np.int64)
-        number[kept] = np.arange(count)
-        factor_number = np.full(self._num_factors, -1, np.int64)
-        factor_number[factor_matters] = np.arange(factor_matters.sum())
+        def number(blocks: npt.NDArray[np.integer]) -> Index:
+            """Blocks are numbered from the last to the first: parts were made before their wholes."""
+            numbers: Index = empty - 1 - blocks.astype(np.int64)
+            numbers[blocks == _EMPTY] = empty
+            return numbers
 
-        keep_child = matters[children]
-        keep_factor = factor_matters[factors]
-        keep_outcome = factor_matters[outcome_owner]
-        guards = np.concatenate([np.zeros(0, np.int64), *self._guards])
-        order = np.argsort(factor_number[outcome_owner[keep_outcome]], kind="stable")
-        return number[roots].astype(np.int32), Blocks(
-            guards=np.append(guards[kept], TRUE),
-            literals=group(number[literal_owner], literals, count + 1),
-            children=group(number[child_owner[keep_child]], number[children[keep_child]], count + 1),
-            factors=group(number[factor_owner[keep_factor]], factor_number[factors[keep_factor]], count + 1),
-            outcomes=group(
-                factor_number[outcome_owner[keep_outcome]], number[outcomes[keep_outcome]], int(factor_matters.sum())
-            ),
-            probabilities=probabilities[keep_outcome][order],
+        guards = np.concatenate([np.full(num_roots, TRUE), inner[:, 0], [TRUE]]).astype(np.int64)
+        literals, children, factors = (
+            self._taken(table, np.concatenate([roots[kind], inner[:, 1 + kind], [0]]))
+            for kind, table in enumerate(self._lists)
         )
+        outcomes = self._factors.lists()
+        first = outcomes.offsets[:-1]
+        is_outcome = np.ones(len(outcomes.values), np.bool_)
+        is_outcome[first] = False
+        shares: list[tuple[float, ...]] = list(self._distributions)
+        sizes = np.array([len(each) for each in shares], np.int64)
+        flat = np.array([share for each in shares for share in each])
+        table = Lists(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32), np.arange(len(flat), dtype=np.int32))
+        _, positions = take_lists(table, outcomes.values[first])
+        return np.arange(num_roots, dtype=np.int32), Blocks(
+            guards=guards,
+            literals=literals,
+            children=Lists(children.offsets, number(children.values).astype(np.int32)),
+            factors=factors,
+            outcomes=Lists(
+                (outcomes.offsets - np.arange(len(outcomes.offsets))).astype(np.int32),
+                number(outcomes.values[is_outcome]).astype(np.int32),
+            ),
+            probabilities=flat[positions] if len(positions) else np.zeros(0),
+        )
+
+    def _taken(self, table: _Table, numbers: npt.NDArray[np.integer]) -> Lists:
+        lists = table.lists()
+        lengths = (lists.offsets[1:] - lists.offsets[:-1])[numbers].astype(np.int64)
+        self._limits.check_entries(int(lengths.sum()), "all effects together")
+        _, values = take_lists(lists, numbers)
+        return Lists(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32), values)
+
+
+class _Table:
+    """Distinct lists of numbers."""
+
+    def __init__(self, *, with_empty: bool) -> None:
+        self._native = _native.ListTable()
+        if with_empty:
+            self._native.intern(np.zeros(2, np.int32), np.zeros(0, np.int32))
+
+    def intern(self, lists: Lists) -> Ints:
+        """The numbers of lists; where the table has it from the beginning, 0 is the empty one."""
+        return self._native.intern(lists.offsets, lists.values)
+
+    def intern_rows(self, rows: Index) -> Index:
+        """The numbers of lists of the same length."""
+        offsets = np.arange(len(rows) + 1, dtype=np.int32) * np.int32(rows.shape[1])
+        return self._native.intern(offsets, np.ascontiguousarray(rows, np.int32).reshape(-1)).astype(np.int64)
+
+    @property
+    def num_values(self) -> int:
+        """How long all lists are together."""
+        return self._native.num_values
+
+    def lists(self) -> Lists:
+        offsets, values = self._native.lists()
+        return Lists(offsets.astype(np.int32), values)
 
 
 def _adds_win(owner: Index, literals: Index) -> tuple[Index, Index]:

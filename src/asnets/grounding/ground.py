@@ -40,14 +40,14 @@ def ground(
         deadline: When to stop.
 
     Raises:
-        LimitError: Naming the schema that grew too large.
+        LimitError: Naming the schema that grew too large, or what was being done when the deadline passed.
         InputError: If costs are to come from the metric and do not make an SSP.
     """
     deadline.check(f"grounding {problem.name!r}")
     universe = Universe(domain, problem)
     functions = FunctionValues(universe, problem)
     comparisons = Comparisons(universe, functions, limits, deadline)
-    cost_model = CostModel(domain, problem, universe, functions, limits, costs)
+    cost_model = CostModel(domain, problem, universe, functions, limits, costs, deadline)
     reachable = explore(domain, problem, universe, comparisons, limits, deadline)
 
     # Slots first: they tell which atoms are needed beside the propositions.
@@ -61,20 +61,21 @@ def ground(
         what = schema_name(action.name)
         found[action.name] = []
         for lifted in slots[action.name]:
-            found[action.name].append(instances(lifted, rows, scope, universe, limits, what))
+            found[action.name].append(instances(lifted, rows, scope, universe, limits, what, deadline))
             mentioned.setdefault(lifted.atom.predicate, []).append(found[action.name][-1][2])
+    deadline.check(f"grounding {problem.name!r}: numbering atoms")
     atoms = AtomTable(universe, reachable, mentioned)
-    pool = ConditionPool(universe, atoms, comparisons, limits)
-    effects = EffectCompiler(universe, pool, limits)
+    pool = ConditionPool(universe, atoms, comparisons, limits, deadline)
+    effects = EffectCompiler(universe, pool, limits, deadline)
 
-    schemas, preconditions, blocks, action_costs = [], [], [], []
+    schemas, preconditions, action_costs = [], [], []
     first_action = 0
     for action in domain.actions:
         rows = reachable.bindings[action.name]
         scope = {parameter.name: column for column, parameter in enumerate(action.parameters)}
         what = schema_name(action.name)
         preconditions.append(pool.evaluate(action.precondition, rows, scope, what))
-        blocks.append(effects.add(action.effect, rows, scope, what))
+        effects.add(action.effect, rows, scope, what)
         action_costs.append(cost_model.costs(action, rows, scope))
         slot_instances = []
         for lifted, (sets, owner, codes) in zip(slots[action.name], found[action.name], strict=True):
@@ -93,10 +94,11 @@ def ground(
         )
         first_action += len(rows)
 
+    deadline.check(f"grounding {problem.name!r}: the goal")
     nowhere = np.zeros((1, 0), np.int32)
     goal = pool.evaluate(problem.goal, nowhere, {}, GOAL_NAME)
     no_numbers = np.zeros(0, np.int64)
-    roots, effect_blocks = effects.export(np.concatenate([no_numbers, *blocks]))
+    roots, effect_blocks = effects.export()
     precondition_nodes = np.concatenate([no_numbers, *preconditions])
     conditions, literals, clauses, members = pool.export(
         np.concatenate([precondition_nodes, effect_blocks.guards, goal])

@@ -285,22 +285,23 @@ class _FormulaBuilder:
                 inner = scope | {variable.name: slot for variable, slot in zip(variables, slots, strict=True)}
                 types = [self._program.type(variable.type) for variable in variables]
                 universal = isinstance(condition, Forall) == positive
-                guards, constraints = self._guards(body, positive != universal, inner)
+                guards, constraints = self._guards(body, positive, universal, inner)
                 below = self.formula(body, positive, inner)
                 return engine.add_quantifier(universal, slots, types, below, guards, constraints)
 
     def _guards(
-        self, body: Condition, positive: bool, scope: Scope
+        self, body: Condition, positive: bool, universal: bool, scope: Scope
     ) -> tuple[list[tuple[int, int, list[int]]], list[int]]:
         """What every binding of a quantifier satisfies that makes a difference: atoms and equalities."""
         guards: list[tuple[int, int, list[int]]] = []
         constraints: list[int] = []
-        for part, sign in necessary(body, positive):
+        for part, sign in necessary(body, positive != universal):
             if isinstance(part, Equals):
                 constraints.append(self._program.equality(part, sign, scope))
             elif len(guards) >= _MAX_JOINED:
                 continue
-            elif isinstance(part, Comparison):
+            elif isinstance(part, Comparison) and not universal:
+                # That the negation does not hold, which is what matters to a universal one, is no relation.
                 relation, terms = self._program.comparison(part, sign, scope, self._what)
                 guards.append((relation, relation, terms))
             elif isinstance(part, Atom) and sign:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
+from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.grounding.limits import Limits
 from asnets.grounding.rows import Index, expand, project
 from asnets.grounding.task import Ints, Slot
@@ -40,6 +42,7 @@ from asnets.ppddl.model import (
 )
 
 Bound = dict[str, Type]
+_ROWS_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -66,13 +69,23 @@ def lifted_slots(action: Action) -> list[LiftedSlot]:
 
 
 def instances(
-    lifted: LiftedSlot, rows: Ints, scope: Scope, universe: Universe, limits: Limits, what: str
+    lifted: LiftedSlot,
+    rows: Ints,
+    scope: Scope,
+    universe: Universe,
+    limits: Limits,
+    what: str,
+    deadline: Deadline = NO_DEADLINE,
 ) -> tuple[Ints, Index, Codes]:
     """The ground atoms of a slot for each row of arguments.
 
     Returns:
         For each row, the set that it has; and the atoms of all sets, as pairs of set and code.
+
+    Raises:
+        LimitError: If a limit is reached or the deadline passes.
     """
+    deadline.check(f"grounding {what}: the atoms of {lifted.slot}")
     if not lifted.slot.is_set:
         each = np.arange(len(rows))
         return each.astype(np.int32), each.astype(np.int64), universe.atom_codes(lifted.atom, rows, scope)
@@ -80,8 +93,16 @@ def instances(
     columns = sorted(scope[term] for term in terms if term not in lifted.bound)
     distinct, representative = project(rows, columns, len(universe.objects))
     variables = [TypedName(term, lifted.bound[term]) for term in terms if term in lifted.bound]
-    longer, inner, owner = expand(distinct, scope, variables, universe, limits, what)
-    return representative.astype(np.int32), owner, universe.atom_codes(lifted.atom, longer, inner)
+    size = prod(len(universe.members(variable.type)) for variable in variables)
+    limits.check_entries(len(distinct) * size * (rows.shape[1] + len(variables)), what)
+    owners, codes = [], []
+    step = max(1, _ROWS_AT_ONCE // max(1, size))
+    for start in range(0, max(1, len(distinct)), step):
+        deadline.check(f"grounding {what}: the atoms of {lifted.slot}")
+        longer, inner, owner = expand(distinct[start : start + step], scope, variables, universe, limits, what)
+        owners.append(start + owner)
+        codes.append(universe.atom_codes(lifted.atom, longer, inner))
+    return representative.astype(np.int32), np.concatenate(owners), np.concatenate(codes)
 
 
 def _canonical(atom: Atom, bound: Bound) -> tuple[str | tuple[Type, int], ...]:

@@ -8,7 +8,7 @@ Path("run.svg").write_text(picture.svg)
 Path("run.html").write_text(page("A run", [picture.html]))
 """
 
-from asnets.pictures.draw import RunPicture, draw, draw_run
+from asnets.pictures.draw import RunPicture, draw_run, picture_of
 from asnets.pictures.fragment import page
 
-__all__ = ["RunPicture", "draw", "draw_run", "page"]
+__all__ = ["RunPicture", "draw_run", "page", "picture_of"]

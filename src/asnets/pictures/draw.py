@@ -49,10 +49,10 @@ def draw_run(
         max_steps: Step limit.
         title: Over the picture; the name of the problem if left out.
     """
-    return draw(policy.run(task, seed=seed, max_steps=max_steps), task, title=title)
+    return picture_of(policy.run(task, seed=seed, max_steps=max_steps), task, title=title)
 
 
-def draw(run: Run, task: GroundTask, *, title: str | None = None) -> RunPicture:
+def picture_of(run: Run, task: GroundTask, *, title: str | None = None) -> RunPicture:
     """Draws a run on a problem.
 
     Args:

@@ -126,8 +126,10 @@ class _Mender:
         predicates = [self._signature(item) for item in self._once(domain.predicates, "predicate")]
         functions = [self._signature(item) for item in self._once(domain.functions, "function")]
         self._check_types(constants)
-        for signature in (*predicates, *functions):
-            self._check_types(signature.parameters)
+        for predicate in predicates:
+            self._check_types(predicate.parameters)
+        for function in functions:
+            self._check_types(function.parameters)
         seen: dict[str, int] = {}
         actions = [self._action(action, seen) for action in domain.actions]
         return replace(

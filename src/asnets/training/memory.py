@@ -58,7 +58,8 @@ class ProblemMemory:
 
     def num_best(self) -> npt.NDArray[np.int64]:
         """For each state, how many actions are best."""
-        return self._columns["best"][: self._size].sum(axis=1, dtype=np.int64)
+        counts: npt.NDArray[np.int64] = self._columns["best"][: self._size].sum(axis=1, dtype=np.int64)
+        return counts
 
     def packed(self) -> dict[str, npt.NDArray[np.uint8]]:
         """The matrices, eight columns in a byte."""

@@ -87,13 +87,13 @@ def choose_problems(
 
     Raises:
         ConfigError: If there is no problem to train on.
-        LimitError: If there is none since time ran out.
+        LimitError: If there is none since time ran out, or since an action has too many successors.
     """
     config = preset.training
     used: dict[int, TrainingProblem] = {}
     reasons: dict[int, str] = dict(left_out or {})
     seconds: dict[str, float] = {}
-    is_late = False
+    is_late = too_large = False
     order = sorted((i for i in range(len(tasks)) if i not in reasons), key=lambda i: _size(tasks[i]))
     share = deadline.part(SET_UP_SHARE)
     for done, position in enumerate(order):
@@ -114,6 +114,7 @@ def choose_problems(
             )
             continue
         except LimitError as error:
+            too_large = True
             reasons[position] = str(error)
             continue
         finally:
@@ -144,7 +145,8 @@ def choose_problems(
                 f"the time limit of {config.time_limit:g} s was reached before there was a problem to train on: {why}. "
                 f"Most of the time went to {most_time(seconds)}. {MORE_TIME}"
             )
-        raise ConfigError(f"there is no problem to train on: {why}")
+        kind = LimitError if too_large else ConfigError
+        raise kind(f"there is no problem to train on: {why}")
     for each in choice.left_out:
         logger.warning("%s is left out: %s", each.problem, each.reason)
     return choice

@@ -58,7 +58,7 @@ _QUESTIONS: tuple[tuple[str, Find, dict[str, str]], ...] = (
 
 def answers(experiments: Sequence[ExperimentResults]) -> list[Block]:
     """All questions with their answers."""
-    blocks: list[Block] = [Paragraph(_rules(experiments))]
+    blocks: list[Block] = []
     for question, find, words in _QUESTIONS:
         findings = [found for each in experiments if (found := _find(find, each)) is not None]
         blocks.append(Heading(question))
@@ -67,7 +67,7 @@ def answers(experiments: Sequence[ExperimentResults]) -> list[Block]:
             continue
         blocks.append(Paragraph(_paper_agreement(findings), _conclusion(findings, words)))
         blocks.append(Bullets(tuple(Paragraph(each.text, f"{each.experiment.title}:") for each in findings)))
-    return blocks
+    return [*blocks, Heading("How the answers are made"), Paragraph(_rules(experiments))]
 
 
 def _rules(experiments: Sequence[ExperimentResults]) -> str:

@@ -11,13 +11,12 @@ from asnets.experiments.report.document import (
     Document,
     Facts,
     Folded,
-    Heading,
     Paragraph,
     Picture,
     Section,
 )
 from asnets.experiments.report.figures import learning_curves, running_times
-from asnets.experiments.report.networks import judged_networks, landmark_pair, networks
+from asnets.experiments.report.networks import is_in_paper, judged_networks, landmark_pair, networks
 from asnets.experiments.report.references import between_text
 from asnets.experiments.report.scores import argument, is_same_instance
 from asnets.experiments.report.seeds import has_several_seeds, seed_table
@@ -31,10 +30,10 @@ from asnets.experiments.report.special import (
     training_table,
 )
 from asnets.experiments.report.tables import (
-    HOW_TO_READ,
     comparison_text,
     coverage_table,
     has_paper,
+    how_to_read,
     robustness_table,
     size_table,
     strategies,
@@ -43,7 +42,6 @@ from asnets.experiments.report.tallies import tallies
 from asnets.experiments.results import ExperimentResults, count_cells
 from asnets.experiments.store import Row
 
-_HOW_TO_READ = tuple(Paragraph(text) for text in HOW_TO_READ)
 _MANY = 5
 """From so many problems a size on, a summary by size comes first and the whole table is folded."""
 
@@ -53,12 +51,13 @@ def make_document(
 ) -> Document:
     """The report of all experiments of a folder; figures take longest and can be left out."""
     compared = [each for each in experiments if is_compared(each)]
-    sections = [Section("What was run", "run", (*_run(experiments), Heading("How to read the tables"), *_HOW_TO_READ))]
+    in_paper = any(map(is_in_paper, experiments))
+    title = "The paper’s four questions" if in_paper else "Four questions"
+    sections = [Section(title, "questions", (*_unfinished(experiments), *answers(experiments)))]
     if compared:
         sections.append(Section("Best ASNet, best baseline", "best", (best_table(compared),)))
         if with_figures:
             sections.append(Section("Running times", "times", (running_times(compared),), for_docs=False))
-    sections.append(Section("The paper’s four questions", "questions", tuple(answers(experiments))))
     sections += [
         Section(each.title, f"experiment-{number}", tuple(_experiment(each)))
         for number, each in enumerate(experiments, start=1)
@@ -67,15 +66,32 @@ def make_document(
         sections.append(Section("Runs to look at", "pictures", tuple(pictures), for_docs=False))
     if any(each.trainings for each in experiments):
         sections.append(Section("Trainings", "trainings", tuple(_trainings(experiments, with_figures)), for_docs=False))
+    legend = tuple(map(Paragraph, how_to_read(in_paper=in_paper)))
+    sections += [
+        Section("How to read the tables", "reading", legend),
+        Section("What was run", "run", _run(experiments)),
+    ]
     scales = ", ".join(dict.fromkeys(each.scale for each in experiments))
     titles = ", ".join(each.title for each in experiments)
     return Document("Action Schema Networks: results", f"{titles}. Scale: {scales}.", tuple(sections))
 
 
+def _unfinished(experiments: Sequence[ExperimentResults]) -> list[Block]:
+    counts = count_cells(experiments)
+    missing = counts["ready"] + counts["waiting"]
+    if not missing:
+        return []
+    text = (
+        f"{missing} of {counts.total()} cells have not been run. Everything below is made from the others, and says "
+        "where something is missing."
+    )
+    return [Paragraph(text, "This run is not finished.")]
+
+
 def _run(experiments: Sequence[ExperimentResults]) -> tuple[Block, ...]:
     rows = {row.key: row for each in experiments for row in each.rows()}
     counts = count_cells(experiments)
-    cells, missing = counts.total(), counts["ready"] + counts["waiting"]
+    missing = counts["ready"] + counts["waiting"]
     state = f"{counts['done']} cells finished, {counts['skipped']} skipped"
     facts = [
         ("State", f"{state}; nothing is missing" if not missing else f"{state}; {missing} have not been run yet"),
@@ -86,14 +102,6 @@ def _run(experiments: Sequence[ExperimentResults]) -> tuple[Block, ...]:
         ("Finished", _dates(list(rows.values()))),
     ]
     blocks: list[Block] = []
-    if missing:
-        blocks.append(
-            Paragraph(
-                f"{missing} of {cells} cells have not been run. Everything below is made from the others, and says "
-                "where something is missing.",
-                "This run is not finished.",
-            )
-        )
     blocks.append(Facts(tuple((name, value) for name, value in facts if value)))
     blocks.append(Paragraph("To get all of it again, in a folder DIR of your choice; what DIR holds is not run again:"))
     lines = []
@@ -134,7 +142,7 @@ def _scale_facts(experiments: Sequence[ExperimentResults]) -> list[tuple[str, st
     ]
     return [
         *facts,
-        ("Full cut-offs", f"planners have the paper’s 9000 s and 10 GB at {'; '.join(full)}" if full else ""),
+        ("Full cut-offs", f"planners have 9000 s and 10 GB at {'; '.join(full)}" if full else ""),
     ]
 
 

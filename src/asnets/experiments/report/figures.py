@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from asnets.experiments.report.document import Figure
-from asnets.experiments.report.networks import networks
+from asnets.experiments.report.networks import is_in_paper, networks
 from asnets.experiments.report.tables import of_size
 from asnets.experiments.results import ExperimentResults, SystemInfo
 from asnets.network.svg import clean
@@ -95,7 +95,10 @@ def running_times(experiments: Sequence[ExperimentResults]) -> Figure:
                 _scale_axes(axes, experiment.sizes())
             panels[0][column].set_title(clean(experiment.title), pad=12 + 11 * notes)
             note = _training_note(experiment)
-            panels[0][column].text(0, 1.02, note, transform=panels[0][column].transAxes, fontsize=7.5, color="#555555")
+            text = panels[0][column].text(
+                0, 1.02, note, transform=panels[0][column].transAxes, fontsize=7.5, color="#555555"
+            )
+            text.set_in_layout(False)  # It may be wider than its panel, which keeps its width.
             panels[1][column].set_xlabel("size")
         panels[0][0].set_ylabel("CPU seconds: training (TR) + solving")
         panels[1][0].set_ylabel("CPU seconds: solving alone")
@@ -104,8 +107,10 @@ def running_times(experiments: Sequence[ExperimentResults]) -> Figure:
             figure,
             "running-times",
             "Time to solve a problem by size, on a logarithmic scale; above with the time of training (TR) of an "
-            "ASNet, as in the paper, below without. Several problems of a size are averaged. A hollow mark: not all "
-            "runs reached the goal. A line ends where none does, or at the sizes that have been run.",
+            f"ASNet{', as in the paper' if any(map(is_in_paper, experiments)) else ''}, below without. TR is the mean "
+            "over the seeds of training, in the order of the legend. Several problems of a size are averaged. A "
+            "hollow mark: not all runs reached the goal. A line ends where none does, or at the sizes that have been "
+            "run.",
         )
 
 
@@ -162,12 +167,13 @@ def _line_of_points(axes: Axes, points: Points, style: dict[str, Any]) -> None:
 
 
 def _training_note(experiment: ExperimentResults) -> str:
-    lines = []
-    for system in experiment.systems:
+    """Seconds of training, a line for each group of networks, in the order of the legend."""
+    groups: dict[str, list[str]] = {}
+    for system in networks(experiment):
         seconds = training_seconds(experiment, system)
-        if system.kind == "asnet" and seconds is not None:
-            lines.append(f"TR {seconds:.0f} s: {clean(system.title).removeprefix('ASNet, ')}")
-    return "\n".join(lines)
+        if seconds is not None:
+            groups.setdefault(clean(system.title).partition(", ")[0], []).append(f"{seconds:.0f}")
+    return "\n".join(f"TR of {group}: {', '.join(numbers)} s" for group, numbers in groups.items())
 
 
 def _styles(systems: Sequence[SystemInfo], *, by_group: bool = True) -> dict[str, dict[str, Any]]:

@@ -43,6 +43,7 @@ def to_html(document: Document) -> str:
 <head>
 <meta charset="utf-8"/>
 <meta name="viewport" content="width=device-width, initial-scale=1"/>
+<meta name="color-scheme" content="light dark"/>
 <title>{escape(document.title)}</title>
 <style>
 {style}</style>
@@ -51,15 +52,18 @@ def to_html(document: Document) -> str:
 <header>
 <h1>{escape(document.title)}</h1>
 <p class="subtitle">{escape(document.subtitle)}</p>
+<p class="to-contents"><a href="#contents">Contents</a></p>
 </header>
-<nav aria-label="Contents">
+<div class="page">
+<main>
+{sections}
+</main>
+<nav id="contents" aria-label="Contents">
 <ol>
 {contents}
 </ol>
 </nav>
-<main>
-{sections}
-</main>
+</div>
 </body>
 </html>
 """
@@ -67,6 +71,8 @@ def to_html(document: Document) -> str:
 
 def _section(section: Section) -> str:
     blocks = "\n".join(map(_block, section.blocks))
+    if not any(isinstance(block, Table | Figure | Picture | Folded) for block in section.blocks):
+        blocks = f'<div class="text">\n{blocks}\n</div>'
     return f'<section id="{escape(section.anchor)}">\n<h2>{escape(section.title)}</h2>\n{blocks}\n</section>'
 
 

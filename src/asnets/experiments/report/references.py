@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 
+from asnets.experiments.report.networks import is_in_paper
 from asnets.experiments.report.tables import of_size, strategies
 from asnets.experiments.results import ExperimentResults, SystemInfo
 
@@ -25,7 +26,7 @@ def between_text(experiment: ExperimentResults) -> list[str]:
             position = _position(experiment, system, references["gn1"], references["us"], size)
             if position is not None:
                 found[position].append(size)
-        texts.append(_text(system, found))
+        texts.append(_text(system, found, is_said=is_in_paper(experiment) and system.paper == _TYPICALLY_BETWEEN))
     return texts
 
 
@@ -41,14 +42,14 @@ def _position(
     return "below" if ours < lower else "above" if ours > upper else "between"
 
 
-def _text(system: SystemInfo, found: dict[str, list[int]]) -> str:
+def _text(system: SystemInfo, found: dict[str, list[int]], *, is_said: bool) -> str:
     number = sum(map(len, found.values()))
     if not number:
         return f"{system.title}: there are no costs yet to compare with those of US and GN1."
     words = {"below": "below GN1’s", "between": "between those of GN1 and US", "above": "above US’s"}
     parts = [f"{words[where]} at size {', '.join(map(str, sizes))}" for where, sizes in found.items() if sizes]
     text = f"{system.title}: mean cost is {'; '.join(parts)}"
-    if system.paper != _TYPICALLY_BETWEEN:
+    if not is_said:
         return f"{text}."
     is_between = len(found["between"]) * 2 > number
     return f"{text}: {'as the paper has it' if is_between else 'other than in the paper, where it is between'}."

@@ -12,8 +12,6 @@ from asnets.experiments.report.paper import Estimate, cost_mark, coverage_mark, 
 from asnets.experiments.results import ExperimentResults, ProblemInfo, Score, SystemInfo
 from asnets.experiments.store import Row
 
-_ENDINGS = {"dead_end": "dead end", "step_limit": "step limit", "stopped": "stopped"}
-
 
 def estimate(score: Score) -> Estimate:
     return Estimate(score.goals, score.runs, score.mean_cost, score.ci95)
@@ -80,8 +78,7 @@ def reasons(score: Score, system: SystemInfo) -> list[str]:
     for outcome, count in sorted(score.outcomes.items()):
         if outcome != "finished":
             found.append(outcome if count == len(score.rows) else f"{count} of {len(score.rows)}: {outcome}")
-    endings = Counter(ending for row in score.rows for ending in row.outcome.result.get("endings", []))
-    found += [f"{endings[name]}× {text}" for name, text in _ENDINGS.items() if endings[name]]
+    found += other_endings([score])
     if score.skipped:
         text = "no model" if system.kind == "asnet" else "skipped"
         found.append(f"{score.skipped} of {score.missing + len(score.rows)}: {text}" if score.rows else text)
@@ -89,6 +86,14 @@ def reasons(score: Score, system: SystemInfo) -> list[str]:
     if waiting:
         found.append("not run yet" if not score.rows else f"{waiting} of {waiting + len(score.rows)} not run yet")
     return found
+
+
+def other_endings(scores: Iterable[Score]) -> list[str]:
+    """How many runs ended otherwise than at the goal, by ending, whatever endings there are."""
+    endings = Counter(
+        ending for score in scores for row in score.rows for ending in row.outcome.result.get("endings", [])
+    )
+    return [f"{number}× {name.replace('_', ' ')}" for name, number in sorted(endings.items()) if name != "goal"]
 
 
 def not_run(cells: int) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from asnets.experiments.report.document import Cell, Column, Line, Record, Table
 from asnets.experiments.report.networks import networks
-from asnets.experiments.report.scores import command, origin
+from asnets.experiments.report.scores import command, origin, other_endings
 from asnets.experiments.report.tallies import Tally, tally
-from asnets.experiments.results import ExperimentResults, SystemInfo
+from asnets.experiments.results import ExperimentResults, Score, SystemInfo
 
 
 def has_several_seeds(experiment: ExperimentResults) -> bool:
@@ -23,7 +23,8 @@ def seed_table(experiment: ExperimentResults) -> Table:
         found = tally(experiment, system)
         costs = _costs(experiment, system)
         for seed, each in found.by_seed.items():
-            cells = _cells(each, costs[seed], has_model=seed not in found.without_model)
+            scores = [experiment.seed_scores[system.name, problem.name, seed] for problem in experiment.problems]
+            cells = _cells(each, scores, costs[seed], has_model=seed not in found.without_model)
             rows.append((f"{system.title}, seed {seed}", cells))
             records.append(_record(experiment, system, seed, each, costs[seed]))
         if len(found.by_seed) > 1 and not found.waiting:
@@ -57,7 +58,7 @@ def _costs(experiment: ExperimentResults, system: SystemInfo) -> dict[int, float
     }
 
 
-def _cells(found: Tally, cost: float | None, *, has_model: bool) -> tuple[Cell, ...]:
+def _cells(found: Tally, scores: Sequence[Score], cost: float | None, *, has_model: bool) -> tuple[Cell, ...]:
     if not has_model:
         return (Line("no model", "note"),), (), ()
     if not found.runs:
@@ -65,7 +66,7 @@ def _cells(found: Tally, cost: float | None, *, has_model: bool) -> tuple[Cell, 
     solved = f"{found.full}/{found.tried if found.waiting else found.total}"
     return (
         (Line(solved),),
-        (Line(f"{found.goals}/{found.runs}"),),
+        (Line(f"{found.goals}/{found.runs}"), *(Line(text, "note") for text in other_endings(scores))),
         (Line("–" if cost is None else f"{cost:.2f}", "detail"),),
     )
 

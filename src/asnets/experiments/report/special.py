@@ -35,10 +35,8 @@ def monster_table(experiment: ExperimentResults) -> Table:
             ours = estimate(score)
             theirs = None if system.paper is None else paper_monster().get((layers(system), problem.size))
             mark = coverage_mark(ours, theirs) if theirs is not None and score.rows else ""
-            if score.rows:
-                lines = [*estimate_lines(ours, mark)[:1], *seed_lines(experiment, system, problem)]
-            else:
-                lines = [Line(text, "note") for text in reasons(score, system)]
+            lines = [*estimate_lines(ours, mark)[:1], *seed_lines(experiment, system, problem)] if score.rows else []
+            lines += [Line(text, "note") for text in reasons(score, system)]
             cells.append((*lines, *paper_lines(theirs)))
             record: Record = {
                 "experiment": experiment.name,

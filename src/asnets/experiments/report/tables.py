@@ -18,6 +18,7 @@ from asnets.experiments.report.scores import (
     is_same_instance,
     marks,
     origin,
+    other_endings,
     paper_lines,
     paper_record,
     reasons,
@@ -26,19 +27,31 @@ from asnets.experiments.report.scores import (
 )
 from asnets.experiments.results import ExperimentResults, ProblemInfo, Score, SystemInfo
 
-HOW_TO_READ = (
-    "In the tables, 30/30 over (23.50 ± 0.70) is: the goal was reached in 30 of 30 runs, at a mean cost of 23.50 "
-    "over the runs that reached it, with the half width of its 95% confidence interval (Student). Below it, in grey "
-    "or italics, is the paper’s number, where it has one; – is none of 30.",
-    "▲ is better than the paper’s and ▼ worse, beyond both confidence intervals: the two have nothing in common. For "
-    "coverage these are Wilson’s intervals of a share. All runs on a problem are taken together, as if independent; "
-    "those of a planner with one seed share what it found, and those of an ASNet its training, so that intervals are "
-    "rather too narrow. “By seed” are the goals with each seed of training, where they differ.",
-    "Why runs are missing: time, memory: the cut-off was reached; dead end, step limit: how so many runs ended; "
-    "skipped: not run, since a smaller size failed; crashed, killed, error: what became of the process; no model: "
-    "training gave none. Cells with full cut-offs were run with the paper’s 9000 s and 10 GB.",
-)
-"""What all tables have in common."""
+
+def how_to_read(*, in_paper: bool) -> list[str]:
+    """What all tables have in common, and how they stand to the paper's where it has the experiments."""
+    numbers = (
+        "In the tables, 30/30 over (23.50 ± 0.70) is: the goal was reached in 30 of 30 runs, at a mean cost of 23.50 "
+        "over the runs that reached it, with the half width of its 95% confidence interval (Student)."
+    )
+    together = (
+        "All runs on a problem are taken together, as if independent; those of a planner with one seed share what it "
+        "found, and those of an ASNet its training, so that intervals are rather too narrow. “By seed” are the goals "
+        "with each seed of training, where they differ."
+    )
+    reasons = (
+        "Why runs are missing: time, memory: the cut-off was reached; dead end, step limit and the like: how so many "
+        "runs ended; skipped: not run, since a smaller size failed; crashed, killed, error: what became of the "
+        "process; no model: training gave none. Cells with full cut-offs were run with 9000 s and 10 GB."
+    )
+    if not in_paper:
+        return [numbers, together, reasons]
+    theirs = "Below it, in grey or italics, is the paper’s number, where it has one; – is none of 30."
+    marks = (
+        "▲ is better than the paper’s and ▼ worse, beyond both confidence intervals: the two have nothing in common. "
+        "For coverage these are Wilson’s intervals of a share."
+    )
+    return [f"{numbers} {theirs}", f"{marks} {together}", reasons]
 
 
 def columns(systems: Sequence[SystemInfo]) -> tuple[Column, ...]:
@@ -174,8 +187,7 @@ def _size_cell(
     solved = sum(score.goals > 0 for score in done)
     if 0 < solved < len(scores):
         lines.append(Line(f"cost of {solved} of {len(scores)}", "note"))
-    if not done:
-        lines += [Line(text, "note") for text in dict.fromkeys(reasons(scores[0], system))]
+    lines += [Line(text, "note") for text in (other_endings(done) if done else reasons(scores[0], system))]
     record: Record = _size_record(experiment, system, size, len(scores)) | {
         "goals": ours.goals if done else None,
         "runs": ours.runs if done else None,
@@ -220,7 +232,7 @@ def robustness_table(experiment: ExperimentResults) -> Table:
             }
             cells: list[Cell] = [
                 (Line(f"{solved}/{len(scores)}"),) if done else (Line("not run yet", "note"),),
-                (Line(f"{goals}/{runs}"),) if done else (),
+                (Line(f"{goals}/{runs}"), *(Line(text, "note") for text in other_endings(done))) if done else (),
                 (Line(cost_text(ours), "detail"),) if ours.mean_cost is not None else (),
                 *((Line("–" if ratio is None else f"{ratio:.2f}", "detail"),) for ratio in ratios.values()),
             ]

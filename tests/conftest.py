@@ -1,0 +1,8 @@
+"""No test fails because the machine is slow or busy: Hypothesis keeps no time."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
