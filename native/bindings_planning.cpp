@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -116,6 +117,12 @@ class PySolver {
       std::unique_lock table(table_);
       check(state);
       Poll poll(*this, table, state, progress);
+      // For work that has no budget, such as adding a state.
+      const InterruptionScope scope([&] {
+        if (!poll()) return;
+        nb::gil_scoped_acquire gil;
+        throw nb::python_error();
+      });
       return function(*solver_, Solver::Poll(std::ref(poll)));
     });
     if (PyErr_Occurred() != nullptr) throw nb::python_error();
@@ -225,8 +232,8 @@ void bind_planning(nb::module_& module) {
 
   nb::class_<PySolver>(module, "Solver",
                        "A planner with its table of values; states are numbered by the solver.\n\n"
-                       "While one thread works (add, solve, q_values, greedy_action, run_episodes, the envelopes and "
-                       "policy_table), others that want to work wait for it, and any thread may read: initial, is_solved, "
+                       "While one thread works (add, solve, q_values, greedy_action, run_episodes, the envelopes, "
+                       "take_back and policy_table), others that want to work wait for it, and any thread may read: initial, is_solved, "
                        "is_dead, value, propositions, statistics. A progress function may read too; if it tries to work, "
                        "RuntimeError is raised.")
       .def(nb::init<const PyTask&, const std::string&, const std::string&, double, double, std::uint64_t,
@@ -341,6 +348,20 @@ void bind_planning(nb::module_& module) {
           nb::arg("state"), nb::arg("seconds") = 0.0, nb::arg("expansions") = 0, nb::arg("deadline") = nb::none(),
           "Of the envelope, the states that no earlier call of this function has given, and the status.")
       .def(
+          "take_back",
+          [](PySolver& self, const InArray<StateId>& states) {
+            self.work(self.initial(), nb::none(), [&](Solver& solver, const Solver::Poll&) {
+              const std::span<const StateId> given(states.data(), states.size());
+              for (const StateId state : given) {
+                if (state >= solver.graph().size()) throw nb::index_error("no such state");
+              }
+              solver.take_back(given);
+              return given.size();
+            });
+          },
+          nb::sig("def take_back(self, states: numpy.typing.NDArray[numpy.uint32]) -> None"), nb::arg("states"),
+          "Takes back states that `new_envelope` has given, so that it gives them again.")
+      .def(
           "policy_table",
           [](PySolver& self, StateId state, const Deadline* deadline) {
             std::vector<Word> words;
@@ -350,6 +371,7 @@ void bind_planning(nb::module_& module) {
               const std::size_t num_words = self.task().task.num_words();
               const Solver::Envelope envelope = solver.envelope(state, {0, 0, 0, 0, 0, deadline}, poll);
               for (const StateId visited : envelope.states) {
+                interruption_tick();
                 const Word* const first = solver.graph().table().state(visited);
                 words.insert(words.end(), first, first + num_words);
                 actions.push_back(solver.greedy_action(visited));

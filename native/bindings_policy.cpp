@@ -88,7 +88,7 @@ void bind_policy(nb::module_& module) {
          bool detect_dead_ends, const Deadline* deadline) {
         const Task& task = policy.task.task;
         Trace trace = without_gil([&] {
-          return trace_episode(task, *policy.make(), policy.task.detectors(detect_dead_ends), seed, episode, max_steps,
+          return trace_episode(task, policy.make, policy.task.detectors(detect_dead_ends), seed, episode, max_steps,
                                poll_signals_and(deadline));
         });
         if (PyErr_Occurred() != nullptr) throw nb::python_error();

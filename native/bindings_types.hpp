@@ -35,7 +35,8 @@ struct PyTask {
 
   // The relaxation that dead ends are found by; made when it is first asked for.
   std::shared_ptr<const RelaxedTask> relaxed() const {
-    std::call_once(relaxed_once, [this] { relaxed_task = std::make_shared<RelaxedTask>(task, OperatorForm::kMerged); });
+    const std::lock_guard lock(relaxed_mutex);  // Not std::call_once, which not all systems let exceptions leave.
+    if (relaxed_task == nullptr) relaxed_task = std::make_shared<RelaxedTask>(task, OperatorForm::kMerged);
     return relaxed_task;
   }
   DetectorFactory detectors(bool wanted) const {
@@ -47,7 +48,7 @@ struct PyTask {
   std::vector<DoubleArray> doubles;
   Task task;
   SuccessorGenerator generator;
-  mutable std::once_flag relaxed_once;
+  mutable std::mutex relaxed_mutex;
   mutable std::shared_ptr<const RelaxedTask> relaxed_task;
 };
 

@@ -69,6 +69,9 @@ class SeveralFeatures final : public ActionFeatures {
   std::size_t bits() const override { return bits_; }
   std::uint8_t usual_code() const override { return usual_; }
   void evaluate(const Word* state, const Set& set) override {
+    // What an evaluation that was interrupted has left.
+    for (const ActionId action : found_) is_found_[static_cast<std::size_t>(action)] = 0;
+    found_.clear();
     std::size_t shift = 0;
     for (const auto& part : parts_) {
       const auto mask = static_cast<std::uint8_t>(((1u << part->bits()) - 1) << shift);
@@ -83,11 +86,7 @@ class SeveralFeatures final : public ActionFeatures {
       });
       shift += part->bits();
     }
-    for (const ActionId action : found_) {
-      set(action, codes_[static_cast<std::size_t>(action)]);
-      is_found_[static_cast<std::size_t>(action)] = 0;
-    }
-    found_.clear();
+    for (const ActionId action : found_) set(action, codes_[static_cast<std::size_t>(action)]);
   }
 
  private:

@@ -71,17 +71,18 @@ std::vector<Episode> run_episodes(const Task& task, const PolicyFactory& make_po
   return episodes;
 }
 
-Trace trace_episode(const Task& task, Policy& policy, const DetectorFactory& make_detector, std::uint64_t seed,
-                    std::uint64_t episode, std::int64_t max_steps, const Stop& poll) {
+Trace trace_episode(const Task& task, const PolicyFactory& make_policy, const DetectorFactory& make_detector,
+                    std::uint64_t seed, std::uint64_t episode, std::int64_t max_steps, const Stop& poll) {
   Trace trace;
-  const std::unique_ptr<DeadEndDetector> detector = make_detector ? make_detector() : nullptr;
   Sampler sampler(task);
-  std::vector<Word> state;
+  std::vector<Word> state = task.initial_state();
   const InterruptionScope scope([&] {
     if (poll()) throw Interrupted{};
   });
   try {
-    trace.episode = run_episode(task, policy, sampler, detector.get(), RandomStream(seed, episode), max_steps, state,
+    const std::unique_ptr<Policy> policy = make_policy();
+    const std::unique_ptr<DeadEndDetector> detector = make_detector ? make_detector() : nullptr;
+    trace.episode = run_episode(task, *policy, sampler, detector.get(), RandomStream(seed, episode), max_steps, state,
                                 [&](const std::vector<Word>& before, ActionId action) {
                                   trace.states.insert(trace.states.end(), before.begin(), before.end());
                                   trace.actions.push_back(action);

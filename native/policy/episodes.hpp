@@ -80,7 +80,7 @@ struct Trace {
   std::vector<Word> states;
   std::vector<ActionId> actions;
 };
-Trace trace_episode(const Task& task, Policy& policy, const DetectorFactory& make_detector, std::uint64_t seed,
-                    std::uint64_t episode, std::int64_t max_steps, const Stop& poll);
+Trace trace_episode(const Task& task, const PolicyFactory& make_policy, const DetectorFactory& make_detector,
+                    std::uint64_t seed, std::uint64_t episode, std::int64_t max_steps, const Stop& poll);
 
 }  // namespace asnets

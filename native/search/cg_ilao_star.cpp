@@ -61,21 +61,22 @@ bool CgIlaoStar::after_pass(Budget& budget) {
   bool any = false;
   for (; !risen_.empty(); risen_.pop_back()) {
     budget.tick();
-    any |= enforce(risen_.back());
+    if (!enforce(risen_.back())) continue;
+    any = fallen_ = true;  // At once: the next tick may end the search.
   }
-  fallen_ |= any;
   return any;
 }
 
 bool CgIlaoStar::accept(Budget& budget) {
   bool satisfied = true;
   while (fallen_) {
-    fallen_ = false;
+    bool again = false;
     for (StateId state = static_cast<StateId>(graph_.size()); state-- > 0;) {
       budget.tick();
-      fallen_ |= enforce(state);
+      again |= enforce(state);
     }
-    satisfied &= !fallen_;
+    fallen_ = again;  // Not before: a sweep that was interrupted has to be made again.
+    satisfied &= !again;
   }
   return satisfied;
 }

@@ -117,6 +117,7 @@ bool Solver::reopen_stale(StateId root, Budget& budget) {
     }
   } catch (...) {
     forget();
+    graph_.unmark(root, SearchGraph::kSolved);  // Or nobody would look again.
     throw;
   }
   forget();

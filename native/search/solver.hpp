@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +48,10 @@ class Solver {
   Envelope envelope(StateId state, const SearchLimits& limits, const Poll& poll);
   // Those of them that no earlier call of this function has given; does not look beyond states that it has given.
   Envelope new_envelope(StateId state, const SearchLimits& limits, const Poll& poll);
+  // Takes back states that it has given, so that it gives them again.
+  void take_back(std::span<const StateId> states) {
+    for (const StateId state : states) graph_.unmark(state, SearchGraph::kGiven);
+  }
   // The applicable actions of a state with their Q values, after solving all of their successors. Where the status is not
   // kConverged, values are only what the table holds.
   struct QValues {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from asnets import _native
 from asnets.deadline import Deadline
 from asnets.evaluation import RandomPolicy, simulate, trace
+from asnets.evaluation.evaluate import evaluate
+from asnets.evaluation.failures import find_failures
 from asnets.grounding import GroundTask, ground
+from asnets.network import DomainSignature
+from asnets.network.config import NetworkConfig
+from asnets.network.network import ASNet
 from asnets.ppddl.model import Domain, Problem
 from tests.oracles.explicit import explore
 from tests.oracles.relaxed import goal_is_relaxed_reachable
@@ -118,3 +124,21 @@ def test_a_deadline_stops_runs_and_traces() -> None:
     assert run.record.ending == "stopped"
     assert len(run.steps) == run.record.steps == run.record.cost
     assert len(run.states) == len(run.steps) + 1
+
+
+def test_an_evaluation_can_be_cancelled() -> None:
+    deadline = Deadline(math.inf)
+    deadline.cancel()
+    task = ring(40)
+    network = ASNet(DomainSignature.of(task), NetworkConfig(), seed=0)
+    found = evaluate(network, task, runs=5, max_steps=10**9, deadline=deadline)
+    assert (found.status, found.finished.episodes) == ("time", 0)
+
+
+def test_failures_are_named_by_their_episodes() -> None:
+    """Also where a run before them was stopped."""
+    policy = RandomPolicy(ring(4))
+    runs = simulate(policy, episodes=3, max_steps=300)
+    rest = replace(runs, steps=runs.steps[1:], costs=runs.costs[1:], endings=runs.endings[1:])
+    (failure,) = find_failures(policy, ring(4), rest, np.array([1, 2]))
+    assert (failure.ending, failure.count, failure.episode, failure.steps) == ("loop", 2, 1, 300)

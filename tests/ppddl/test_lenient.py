@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from asnets.errors import Diagnostic, InputError, ParseError, SemanticError
+from asnets.errors import Diagnostic, FileError, InputError, ParseError, SemanticError
 from asnets.ppddl import (
     LENIENT_HINT,
     Domain,
@@ -265,6 +265,15 @@ def test_what_is_not_forgiven(text: str) -> None:
 )
 def test_other_mistakes_stay_mistakes(text: str) -> None:
     refused(text)
+
+
+def test_mistakes_come_before_what_lenient_reading_finds(tmp_path: Path) -> None:
+    file = tmp_path / "d.pddl"
+    file.write_text(DOMAIN + "\n07")
+    with pytest.raises(ParseError):
+        load_task(file, file)
+    with pytest.raises(FileError, match="the file holds no problem"):
+        load_task(file, file, lenient=True)
 
 
 def test_files(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

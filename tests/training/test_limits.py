@@ -14,11 +14,13 @@ import torch
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError, LimitError
 from asnets.evaluation import RandomPolicy, trace
+from asnets.planning import QValues, SearchLimits, Solver
+from asnets.planning.solvers import NO_LIMITS
 from asnets.training import TrainingConfig, problems
 from asnets.training import trainer as trainer_module
 from asnets.training.checkpoint import read_checkpoint
 from asnets.training.session import Session, SessionFiles
-from asnets.training.teacher import Teacher
+from asnets.training.teacher import Lesson, OutOfTimeError, Teacher
 from asnets.training.trainer import Trainer, train
 from tests.planning.test_heuristics import family_task
 from tests.training.test_training import QUICK, line, quick_tasks, weights_of, without_clocks
@@ -49,6 +51,58 @@ def test_a_question_that_was_not_answered_was_not_asked() -> None:
     assert teacher.teach(states, NO_DEADLINE)
     with pytest.raises(LimitError):
         Teacher(task, TrainingConfig(), features=(), seed=0).teach_again(teacher.questions, passed())
+
+
+def leaving(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """The deadline passes when so many states were labelled."""
+    labelled = Teacher._labelled
+    left = count
+
+    def label(teacher: Teacher, state: int, deadline: Deadline) -> QValues | None:
+        nonlocal left
+        if left == 0:
+            raise OutOfTimeError("the time limit was reached")
+        left -= 1
+        return labelled(teacher, state, deadline)
+
+    monkeypatch.setattr(Teacher, "_labelled", label)
+
+
+def test_states_of_a_question_that_was_left_are_taught_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = family_task("triangle-tireworld", 2)
+    states = trace(RandomPolicy(task), seed=1).states
+
+    def taught(lessons: list[Lesson]) -> list[list[int]]:
+        return sorted(lesson.propositions.tolist() for lesson in lessons)
+
+    whole = Teacher(task, TrainingConfig(), features=(), seed=0).teach(states)
+    teacher = Teacher(task, TrainingConfig(), features=(), seed=0)
+    with monkeypatch.context() as patch:
+        leaving(patch, 2)
+        assert teacher.teach(states) == []
+    assert (teacher.questions, teacher.skipped, teacher.was_cut) == ([], 0, True)
+    assert taught(teacher.teach(states)) == taught(whole)
+
+
+def test_a_state_with_too_many_successors_does_not_keep_others_from_being_taught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    task = family_task("triangle-tireworld", 2)
+    states = trace(RandomPolicy(task), seed=1).states
+    whole = Teacher(task, TrainingConfig(), features=(), seed=0).teach(states)
+    refused: list[int] = []
+    q_values = Solver.q_values
+
+    def refuse(solver: Solver, state: int, limits: SearchLimits = NO_LIMITS) -> QValues:
+        if not refused or state in refused:
+            refused.append(state)
+            raise LimitError("too many successors")
+        return q_values(solver, state, limits)
+
+    monkeypatch.setattr(Solver, "q_values", refuse)
+    teacher = Teacher(task, TrainingConfig(), features=(), seed=0)
+    assert len(teacher.teach(states)) == len(whole) - 1
+    assert teacher.skipped == 1
 
 
 # --- Setting up -----------------------------------------------------------------------------------------------------
@@ -192,6 +246,22 @@ def test_a_first_epoch_that_was_cut_can_be_gone_on_from(tmp_path: Path, monkeypa
     resumed = session.files.resume(QUICK, 3).resume(quick_tasks(), QUICK, seed=3)
     assert train(resumed) == "the limit of 3 epochs"
     assert resumed.progress.history[-1].memory > 0
+
+
+def test_a_question_that_was_cut_in_the_first_epoch_can_be_gone_on_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        leaving(patch, 2)
+        session = Session(Trainer(quick_tasks(), QUICK.changed(max_epochs=1), seed=3), SessionFiles(tmp_path / "m"))
+        session.train()
+    session.trainer.preset = QUICK
+    session.finish(session.train())
+    assert any(teacher.was_cut for teacher in session.trainer.teachers)
+    config = QUICK.changed(max_epochs=4)
+    resumed = session.files.resume(config, 3).resume(quick_tasks(), config, seed=3)
+    assert train(resumed) == "the limit of 4 epochs"
+    assert any(teacher.was_cut for teacher in resumed.teachers)
 
 
 def test_problems_that_were_left_out_stay_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

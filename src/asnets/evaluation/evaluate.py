@@ -107,7 +107,7 @@ def evaluate(
             raise ConfigError(f"the {name} must be at least 1, not {number}")
     if not 0 < time_limit < math.inf:
         raise ConfigError(f"the time limit must be positive and finite, not {time_limit}")
-    within = Deadline(max(1e-9, min(time_limit, deadline.left)))
+    within = Deadline(time_limit, within=deadline)
     policy = NetworkPolicy(network, task)
     parts: list[Simulation] = []
     done = 0
@@ -155,5 +155,7 @@ def evaluate(
         endings[whole],
         in_episodes,
     )
-    failures = find_failures(policy, task, finished, detect_dead_ends=detect_dead_ends, deadline=within)
+    failures = find_failures(
+        policy, task, finished, np.flatnonzero(whole), detect_dead_ends=detect_dead_ends, deadline=within
+    )
     return Evaluation(task, runs, finished, status, seconds, failures)

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.evaluation.rollouts import ENDINGS, Ending, EpisodePolicy, Simulation, trace
 from asnets.grounding import GroundTask
@@ -53,6 +56,7 @@ def find_failures(
     policy: EpisodePolicy,
     task: GroundTask,
     runs: Simulation,
+    numbers: npt.NDArray[np.int64],
     *,
     detect_dead_ends: bool = True,
     deadline: Deadline = NO_DEADLINE,
@@ -64,7 +68,8 @@ def find_failures(
     Args:
         policy: The policy whose runs they are.
         task: The task of the policy.
-        runs: Runs that begin with episode 0.
+        runs: The runs.
+        numbers: The number of the episode of each.
         detect_dead_ends: As they were made.
         deadline: For running them again.
     """
@@ -73,7 +78,8 @@ def find_failures(
         count = runs.count(ending)
         if not count:
             continue
-        episode = int((runs.endings == ENDINGS.index(ending)).argmax())
+        first = int((runs.endings == ENDINGS.index(ending)).argmax())
+        episode = int(numbers[first])
         run = trace(
             policy,
             episode=episode,
@@ -85,7 +91,7 @@ def find_failures(
         last = [step.action for step in run.steps] if run.record.ending == ending else []
         shown = _round(last) if ending == "loop" else last[-_SHOWN_ACTIONS:]
         names = tuple(task.action_name(action) for action in shown)
-        failures.append(Failure(ending, count, episode, int(runs.steps[episode]), names))
+        failures.append(Failure(ending, count, episode, int(runs.steps[first]), names))
     return tuple(sorted(failures, key=lambda failure: -failure.count))
 
 

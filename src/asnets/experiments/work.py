@@ -21,6 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 from asnets.api import Policy
+from asnets.deadline import Deadline
 from asnets.evaluation.blocks_strategies import run_strategy
 from asnets.evaluation.rollouts import ENDINGS, simulate
 from asnets.experiments.definition import preset_of
@@ -51,9 +52,11 @@ def do_cell(payload: dict[str, Any], model: bytes | None, keep: Keep) -> tuple[s
 
 
 def _train(payload: dict[str, Any]) -> tuple[str, Figures, bytes]:
+    preset = preset_of(payload["settings"])
+    deadline = Deadline(preset.training.time_limit)
     tasks = [read_task(each) for each in payload["problems"]]
     begin = time.process_time()
-    trainer = Trainer(tasks, preset_of(payload["settings"]), seed=payload["seed"])
+    trainer = Trainer(tasks, preset, seed=payload["seed"], deadline=deadline)
     reason = train(trainer)
     cpu = time.process_time() - begin
     result = trainer.result() | {"ended": reason}

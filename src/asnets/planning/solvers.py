@@ -288,6 +288,10 @@ class Solver:
         self._require_all(status, deadline)
         return states
 
+    def take_back(self, states: npt.NDArray[np.uint32]) -> None:
+        """Takes back states that `new_envelope` has given, so that it gives them again."""
+        self._native.take_back(states)
+
     def policy_table(
         self, state: int, deadline: Deadline = NO_DEADLINE
     ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32], npt.NDArray[np.float64]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from asnets.deadline import NO_DEADLINE, Deadline
-from asnets.errors import Diagnostic, FileError, InputError, ParseError, input_error
+from asnets.errors import AsnetsError, Diagnostic, FileError, InputError, ParseError, input_error
 from asnets.ppddl.checks import ALL_SECTIONS, check_domain, check_problem
 from asnets.ppddl.mending import mend_domain, mend_problem
 from asnets.ppddl.model import Domain, Problem
@@ -113,7 +113,7 @@ def _with_hint(read: Callable[[bool], T]) -> T:
         raise mistakes
     try:
         read(True)
-    except InputError:
+    except AsnetsError:
         raise mistakes from None
     raise input_error(mistakes.diagnostics, LENIENT_HINT)
 

@@ -48,7 +48,8 @@ class Teacher:
     """Labels states of one problem.
 
     Attributes:
-        skipped: How many states were given up because a question took too long.
+        skipped: How many states were given up because a question took too long, or an action has too many successors.
+        was_cut: Whether a deadline has ended a question. From then on its table depends on the clock.
         questions: The states that it was asked about, in order. Asked again in the same order, a new teacher gives the
             same answers: under an inadmissible heuristic they depend on the order.
     """
@@ -56,6 +57,7 @@ class Teacher:
     def __init__(self, task: GroundTask, config: TrainingConfig, *, features: tuple[str, ...], seed: int) -> None:
         self.task = task
         self.skipped = 0
+        self.was_cut = False
         self.questions: list[Ints] = []
         self._tolerance = config.label_tolerance
         self._penalty = config.penalty
@@ -114,16 +116,20 @@ class Teacher:
             return []
         before = self.skipped
         answers = []
+        given = np.zeros(0, np.uint32)
         try:
             if self._solve(state, deadline):
-                for each in self._new_envelope(state, deadline):
+                given = self._new_envelope(state, deadline)
+                for each in given:
                     q_values = self._labelled(int(each), deadline)
                     if q_values is not None:
                         answers.append(answer(int(each), q_values))
             else:
                 self.skipped += 1
         except OutOfTimeError:
+            self._solver.take_back(given)
             self.skipped = before
+            self.was_cut = True
             raise
         except LimitError:  # Of an action that has too many successors.
             self.skipped += 1
@@ -141,7 +147,11 @@ class Teacher:
         """The Q values of a state that teaches something."""
         if self._solver.is_dead_end(state):
             return None
-        q_values = self._solver.q_values(state, self._limits(deadline))
+        try:
+            q_values = self._solver.q_values(state, self._limits(deadline))
+        except LimitError:  # Of an action that has too many successors.
+            self.skipped += 1
+            return None
         self._check(q_values.status, deadline)
         if q_values.status != "converged":
             self.skipped += 1
