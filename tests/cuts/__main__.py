@@ -11,6 +11,7 @@ import math
 import statistics
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -45,15 +46,21 @@ def main() -> int:
         for command in dict.fromkeys(cutter.command_of(cut) for cut in cuts):
             cutter.uncut(command)
         end = time.monotonic() + 60 * options.minutes
+        is_over = threading.Event()
         with ThreadPoolExecutor(options.jobs) as pool:
-            for outcome in pool.map(lambda cut: cutter.make(cut) if time.monotonic() < end else None, cuts):
-                if outcome is None:
-                    continue
-                if options.strict_time and (outcome.late or 0) > ALLOWED:
-                    outcome.failures.append(f"it ends {outcome.late:.1f} s after the cut")
-                for line in described(outcome):
-                    print(line, flush=True)
-                outcomes.append(outcome)
+            try:
+                for outcome in pool.map(
+                    lambda cut: None if is_over.is_set() or time.monotonic() > end else cutter.make(cut), cuts
+                ):
+                    if outcome is None:
+                        continue
+                    if options.strict_time and (outcome.late or 0) > ALLOWED:
+                        outcome.failures.append(f"it ends {outcome.late:.1f} s after the cut")
+                    for line in described(outcome):
+                        print(line, flush=True)
+                    outcomes.append(outcome)
+            except KeyboardInterrupt:
+                is_over.set()
     for line in summary(outcomes):
         print(line)
     return 1 if any(outcome.failures for outcome in outcomes) else 0

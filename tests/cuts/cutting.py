@@ -89,16 +89,14 @@ class Uncut:
     """A command that was not cut.
 
     Attributes:
-        start: Seconds that it takes before its time limit begins, and `seconds` those from then on; less the time for
-            which it waited for a processor.
-        cpu: CPU seconds of all of it.
+        seconds: How long it runs, less the time for which it waits for a processor.
+        cpu: CPU seconds of it and its processes.
         largest: Bytes of the largest of its files.
         total: Bytes of all of them.
         result: What came out.
     """
 
     command: Command
-    start: float
     seconds: float
     cpu: float
     largest: int
@@ -142,6 +140,7 @@ class Cutter:
         self._folder = folder
         self._keep = keep
         self._uncut: dict[Command, Uncut] = {}
+        self._starts: dict[Command, float] = {}
         self._commands: dict[str, list[Command]] = {
             "solve": [
                 Solve(folder, "triangle-tireworld", 2),
@@ -169,16 +168,22 @@ class Cutter:
 
     def _run_uncut(self, command: Command) -> Uncut:
         with self._place(f"uncut-{command.name}") as (out, temporary):
-            start = watch(command.before_limit(out), temporary, output=command.output(out)).own_seconds
             ending = watch(
                 command.arguments(out), temporary, output=command.output(out), all_processes=command.all_processes
             )
-            failures = [*_ending_failures(ending, (0,)), *_file_failures(command, out, temporary, ending)]
+            failures = [*ending_failures(ending, (0,)), *file_failures(command, out, temporary, ending)]
             if failures:
                 raise RuntimeError(f"{command.name} fails without a cut: {'; '.join(failures)}")
             sizes = [path.stat().st_size for path in out.rglob("*") if path.is_file()]
-            seconds = max(_LEAST, ending.own_seconds - start)
-            return Uncut(command, start, seconds, ending.cpu, max(sizes), sum(sizes), command.result(out))
+            return Uncut(command, ending.own_seconds, ending.cpu, max(sizes), sum(sizes), command.result(out))
+
+    def _start(self, command: Command) -> float:
+        """Seconds before the time limit of a command begins, less the time for which it waits for a processor."""
+        if command not in self._starts:
+            with self._place(f"start-{command.name}") as (out, temporary):
+                ending = watch(command.before_limit(out), temporary, output=command.output(out))
+            self._starts[command] = ending.own_seconds
+        return self._starts[command]
 
     def make(self, cut: Cut) -> Outcome:
         """Makes a cut and looks at what it leaves."""
@@ -203,7 +208,7 @@ class Cutter:
             shot = Shot(SIGNALS[cut.kind], cut.share * uncut.cpu, to_all)
             where = f"{cut.kind} after {shot.cpu:.3f} CPU seconds, to {'all processes' if to_all else 'the process'}"
         elif cut.kind == TIME_LIMIT:
-            limit = max(_LEAST, cut.share * uncut.seconds / command.num_limits)
+            limit = max(_LEAST, cut.share * (uncut.seconds - self._start(command)) / command.num_limits)
             arguments = [*arguments, "--time-limit", f"{limit:.3f}"]
             where = f"--time-limit {limit:.3f}"
         elif cut.kind == FILE_SIZE:
@@ -238,13 +243,13 @@ class Cutter:
         outcome.code = ending.code
         moment = ending.shot
         if cut.kind == TIME_LIMIT:
-            moment = ending.moment_of(uncut.start) + limit * command.num_limits
+            moment = ending.moment_of(self._start(command)) + limit * command.num_limits
         if moment is not None:
             outcome.late, outcome.own_late = ending.since(moment)
         outcome.is_early = cut.kind == "SIGINT" and _is_pythons_own(ending)
         if not outcome.is_early:
-            outcome.failures += _ending_failures(ending, CODES[cut.kind])
-        outcome.failures += _file_failures(command, out, temporary, ending)
+            outcome.failures += ending_failures(ending, CODES[cut.kind])
+        outcome.failures += file_failures(command, out, temporary, ending)
         if ending.code == 0 and cut.kind != TIME_LIMIT and (other := difference(uncut.result, command.result(out))):
             outcome.failures.append(f"another result than when it is not cut {other}")
 
@@ -254,7 +259,7 @@ class Cutter:
         temporary.mkdir()
         kept = command.kept(out)
         ending = watch(command.again(out), temporary, output=command.output(out))
-        failures = [*_ending_failures(ending, (0,)), *_file_failures(command, out, temporary, ending, ignore_old=True)]
+        failures = [*ending_failures(ending, (0,)), *file_failures(command, out, temporary, ending, ignore_old=True)]
         if not failures:
             # What a time limit cuts from the first epoch, or which problems it leaves out, stays so.
             other = difference(uncut.result, command.result(out))
@@ -326,7 +331,8 @@ def _is_pythons_own(ending: Ending) -> bool:
     return "Traceback" in ending.errors and ", in main\n" not in ending.errors and ending.code in (1, -signal.SIGINT)
 
 
-def _ending_failures(ending: Ending, codes: tuple[int, ...]) -> Iterator[str]:
+def ending_failures(ending: Ending, codes: tuple[int, ...]) -> Iterator[str]:
+    """What is wrong with the end of a command, which should have one of these exit codes."""
     if ending.code is None:
         yield "it does not end"
     elif ending.code not in codes:
@@ -339,7 +345,7 @@ def _ending_failures(ending: Ending, codes: tuple[int, ...]) -> Iterator[str]:
         yield f"a process is left: {process[:200]}"
 
 
-def _file_failures(
+def file_failures(
     command: Command, out: Path, temporary: Path, ending: Ending, *, ignore_old: bool = False
 ) -> Iterator[str]:
     """What is wrong with the files of a command.

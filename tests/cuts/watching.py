@@ -37,7 +37,7 @@ class Shot:
 
 
 @dataclass(frozen=True)
-class _Sample:
+class Sample:
     """A moment of a command.
 
     Attributes:
@@ -68,7 +68,7 @@ class Ending:
     cpu: float
     shot: float | None
     left: list[str]
-    samples: list[_Sample]
+    samples: list[Sample]
 
     @property
     def own_seconds(self) -> float:
@@ -131,14 +131,14 @@ def watch(
     os.set_blocking(process.stderr.fileno(), False)
     begin = time.monotonic()
     shot_at: float | None = None
-    samples: list[_Sample] = []
+    samples: list[Sample] = []
     cpu = 0.0
     is_stuck = False
     handle = os.pidfd_open(pid)
     try:
         has_ended = False
         while True:
-            samples.append(_Sample(time.monotonic(), _queued(pid)))
+            samples.append(Sample(time.monotonic(), _queued(pid)))
             cpu = max(cpu, _tree_cpu(pid) if all_processes else _stat(pid)[1])
             if has_ended:
                 break
@@ -194,7 +194,7 @@ def _session(pid: int) -> Iterator[int]:
 
 def _wait_for_session(pid: int) -> list[str]:
     """Waits until no process of a session is left; after a long while kills those that are, and names them."""
-    end = time.monotonic() + PATIENCE / 10
+    end = time.monotonic() + PATIENCE
     while True:
         left = {}
         for member in _session(pid):
