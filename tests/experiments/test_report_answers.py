@@ -7,8 +7,8 @@ from asnets.experiments.report.answers import Find, answers
 from asnets.experiments.report.document import Bullets, Heading, Paragraph
 from asnets.experiments.report.findings import features, lookahead, teachers, worth
 from asnets.experiments.report.networks import judged_networks
-from asnets.experiments.report.tallies import tally
-from asnets.experiments.results import ExperimentResults
+from asnets.experiments.report.tallies import SystemTally, Tally, most, tally
+from asnets.experiments.results import ExperimentResults, SystemInfo
 from tests.experiments.report_support import Results, Runs, goals, network, problem, system
 
 FAILED = Runs((), outcome="time", runs=30)
@@ -289,3 +289,11 @@ def test_the_teacher_of_a_preset_counts(tmp_path: Path) -> None:
     (experiment,) = results.collect()
     assert found(teachers, experiment)[0] == "sufficient"
     assert found(features, experiment)[0] == "not necessary"
+
+
+def test_more_seeds_do_not_make_a_system_the_best() -> None:
+    def found(name: str, *full: int) -> SystemTally:
+        system = SystemInfo(name, "asnet", name, {}, None, ())
+        return SystemTally(system, {seed: Tally(each, 5, 5, each, 5) for seed, each in enumerate(full)})
+
+    assert most([found("three seeds", 3, 3, 3), found("one seed", 4)]).system.name == "one seed"

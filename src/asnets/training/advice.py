@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from asnets.deadline import Deadline
 from asnets.training.progress import EpochRecord
 from asnets.training.trainer import Trainer
 
 _GOOD = 0.9
 """A policy that reaches the goal this often, compared with the teacher's policy, is good."""
 _TEACHER_RUNS = 100
+_TEACHER_SECONDS = 0.5
+"""For the runs of the teacher's policy on all problems: the time of training may be over."""
 
 
 def shortcomings(trainer: Trainer, reason: str) -> list[str]:
@@ -34,7 +37,8 @@ def shortcomings(trainer: Trainer, reason: str) -> list[str]:
     if best.skipped:
         found.append(
             f"the teacher skipped {best.skipped:,} states, which take more than {config.query_limit:,} expanded states "
-            "each: a larger --query-limit or another --teacher-heuristic may help"
+            "each, or where an action has too many successors: a larger --query-limit or another --teacher-heuristic may "
+            "help"
         )
     if best.memory == 0:
         found.append(
@@ -60,11 +64,10 @@ def shortcomings(trainer: Trainer, reason: str) -> list[str]:
 
 def _failed(trainer: Trainer, best: EpochRecord) -> list[str]:
     failed = []
+    deadline = Deadline(_TEACHER_SECONDS)
     for task, teacher, goals in zip(trainer.tasks, trainer.teachers, best.goals, strict=True):
-        reached = teacher.goals(_TEACHER_RUNS, trainer.preset.training.max_steps)
-        if goals / best.runs < _GOOD * reached / _TEACHER_RUNS:
-            failed.append(
-                f"on {task.problem} {goals} of {best.runs} runs reach the goal, of the teacher's policy "
-                f"{reached} of {_TEACHER_RUNS}"
-            )
+        reached, runs = teacher.goals(_TEACHER_RUNS, trainer.preset.training.max_steps, deadline)
+        if goals / best.runs < _GOOD * (reached / runs if runs else 1):
+            of_teacher = f", of the teacher's policy {reached} of {runs}" if runs else ""
+            failed.append(f"on {task.problem} {goals} of {best.runs} runs reach the goal{of_teacher}")
     return failed

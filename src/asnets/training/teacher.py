@@ -79,10 +79,10 @@ class Teacher:
         """Whether it has found that the goal cannot be reached from the initial state."""
         return self._solver.is_dead_end(self._solver.initial)
 
-    def goals(self, runs: int, max_steps: int) -> int:
-        """How many runs of its own policy reach the goal."""
-        _, _, endings = self._solver.run_episodes(self._solver.seed, 0, runs, max_steps)
-        return int(np.count_nonzero(endings == 0))
+    def goals(self, runs: int, max_steps: int, deadline: Deadline = NO_DEADLINE) -> tuple[int, int]:
+        """How many runs of its own policy reach the goal, and of how many that ended by the deadline."""
+        _, _, endings = self._solver.run_episodes(self._solver.seed, 0, runs, max_steps, deadline=deadline)
+        return int(np.count_nonzero(endings == 0)), int(np.count_nonzero(endings != 3))
 
     def teach(self, trajectory: Sequence[Ints], deadline: Deadline = NO_DEADLINE) -> list[Lesson]:
         """Lessons of the states of a trajectory, and of those of the teacher's policy from each of them.

@@ -103,8 +103,13 @@ def tallies(experiment: ExperimentResults, systems: Iterable[SystemInfo]) -> lis
 
 
 def most(found: Sequence[SystemTally]) -> SystemTally:
-    """The system that solves most problems, or of those the one with most goals, or the first."""
-    return max(found, key=lambda each: (each.full, each.goals))
+    """The system that solves most problems, or of those the one with most goals, or the first: means over its seeds."""
+
+    def mean(of: SystemTally) -> tuple[float, float]:
+        seeds = max(1, len(of.by_seed))
+        return of.full / seeds, of.goals / seeds
+
+    return max(found, key=mean)
 
 
 def paper_tally(experiment: ExperimentResults, system: tuple[str, str]) -> Tally | None:
