@@ -87,10 +87,10 @@ def summary(outcomes: list[Outcome]) -> Iterator[str]:
             if chosen:
                 resumed = [each.resumed for each in chosen if each.resumed is not None]
                 codes = Counter(str(each.code) for each in chosen)
-                late, own = (max(values, default=0.0) for values in _times(chosen))
+                latest, longest = (max(values, default=0.0) for values in _times(chosen))
                 yield (
                     f"{command:10} {kind:10} {len(chosen):5} {f'{sum(resumed)}/{len(resumed)}':>9} "
-                    f"{late:6.1f}s {own:5.2f}s  {', '.join(f'{code}: {codes[code]}' for code in sorted(codes))}"
+                    f"{latest:6.1f}s {longest:5.2f}s  {', '.join(f'{code}: {codes[code]}' for code in sorted(codes))}"
                 )
     late, own = _times(outcomes)
     if late:

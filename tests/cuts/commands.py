@@ -288,4 +288,4 @@ def _read_store(path: Path) -> None:
 
 def _is_empty(path: Path) -> bool:
     with closing(sqlite3.connect(path)) as database:
-        return database.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,)
+        return bool(database.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,))

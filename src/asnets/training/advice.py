@@ -37,8 +37,8 @@ def shortcomings(trainer: Trainer, reason: str) -> list[str]:
     if best.skipped:
         found.append(
             f"the teacher skipped {best.skipped:,} states, which take more than {config.query_limit:,} expanded states "
-            "each, or where an action has too many successors: a larger --query-limit or another --teacher-heuristic may "
-            "help"
+            "each, or where an action has too many successors: a larger --query-limit or another --teacher-heuristic "
+            "may help"
         )
     if best.memory == 0:
         found.append(
