@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -29,7 +30,14 @@ def test_a_link_is_replaced_by_the_file(tmp_path: Path) -> None:
     assert (target.read_text(), link.read_text(), link.is_symlink()) == ("old", "new", False)
 
 
-@pytest.mark.parametrize("function", ["replace", "chmod", "fdopen"])
+class FullFile(io.FileIO):
+    """A file that can be made but not written to."""
+
+    def write(self, data: object) -> int:
+        raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize("function", ["os.replace", "pathlib.Path.open", "writing"])
 def test_failure_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str) -> None:
     """Whatever fails on the way: the old file stays, and no other is left."""
     path = tmp_path / "file.txt"
@@ -38,9 +46,13 @@ def test_failure_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.Monke
     def fail(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, function, fail)
+    if function == "writing":
+        monkeypatch.setattr(Path, "open", lambda path, mode: FullFile(path, mode))
+    else:
+        monkeypatch.setattr(function, fail)
     with pytest.raises(FileError) as caught:
         write_atomically(path, "new")
+    monkeypatch.undo()
     assert str(caught.value) == f"{path}: cannot write the file: No space left on device"
     assert os.listdir(tmp_path) == ["file.txt"]
     assert path.read_text() == "old"
@@ -68,6 +80,30 @@ def test_interruption_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(KeyboardInterrupt):
         write_atomically(tmp_path / "file.txt", "text")
     assert os.listdir(tmp_path) == []
+
+
+def test_interruption_at_the_first_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the temporary file, before anybody knows that it is there."""
+    make = os.open
+
+    def interrupt(path: str | Path, *_: object) -> None:
+        os.close(make(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "open", interrupt)
+    monkeypatch.setattr(Path, "open", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(tmp_path / "file.txt", "text")
+    assert os.listdir(tmp_path) == []
+
+
+def test_files_are_for_sharing(tmp_path: Path) -> None:
+    mask = os.umask(0o027)
+    try:
+        write_atomically(tmp_path / "file.txt", "text")
+    finally:
+        os.umask(mask)
+    assert (tmp_path / "file.txt").stat().st_mode & 0o777 == 0o640
 
 
 @pytest.mark.parametrize("given", ["task.pddl", "./task.pddl", "task.pddl:first", "link.pddl", "hard.pddl"])

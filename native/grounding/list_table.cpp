@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "assert.hpp"
 #include "hash.hpp"
 
 namespace asnets {
@@ -37,6 +38,7 @@ std::int32_t ListTable::intern(std::span<const std::int32_t> wanted) {
   values_.insert(values_.end(), wanted.begin(), wanted.end());
   offsets_.push_back(static_cast<std::int64_t>(values_.size()));
   slots_[slot] = static_cast<std::uint32_t>(size());
+  ASNETS_ASSERT(std::ranges::equal(list(size() - 1), wanted));
   return static_cast<std::int32_t>(size() - 1);
 }
 

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "assert.hpp"
+
 namespace asnets {
 
 namespace {
@@ -192,6 +194,8 @@ std::vector<Reachability::Step> Reachability::make_steps(const Join& join, std::
     step.constraints = ready_constraints(join.constraints, bound, tested);
     steps.push_back(std::move(step));
   }
+  ASNETS_ASSERT(std::all_of(variables.begin(), variables.end(),
+                            [&](std::int32_t variable) { return bound[static_cast<std::size_t>(variable)]; }));
   return steps;
 }
 
@@ -437,6 +441,7 @@ void Reachability::fire(std::size_t rule_index) {
   for (const Atom& head : rule.heads) {
     scratch_.clear();
     instantiate(head.terms, scratch_);
+    ASNETS_ASSERT(std::all_of(scratch_.begin(), scratch_.end(), [](std::int32_t object) { return object >= 0; }));
     if (!insert(head.relation, scratch_.data())) {
       throw GroundingLimit(rule_index, static_cast<std::ptrdiff_t>(head.relation));
     }
@@ -516,10 +521,12 @@ Reachability::Truth Reachability::evaluate_quantifier(const Formula& formula) {
     if (!universal && truth == Truth::kTrue) watches_.resize(mark);
     return universal || truth == Truth::kTrue;
   });
+  ASNETS_ASSERT(result != Truth::kNotYet || watches_.size() > mark);
   return result;
 }
 
 void Reachability::wait(std::size_t rule) {
+  ASNETS_ASSERT(!watches_.empty());
   const auto id = static_cast<std::uint32_t>(pending_.size());
   pending_.push_back(
       {rule, {env_.begin(), env_.begin() + static_cast<std::ptrdiff_t>(rules_[rule].types.size())}});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "assert.hpp"
 #include "hash.hpp"
 
 namespace asnets {
@@ -36,6 +37,7 @@ bool Relation::insert(const std::int32_t* tuple) {
   }
   slots_[slot] = static_cast<std::uint32_t>(++size_);
   data_.insert(data_.end(), tuple, tuple + arity_);
+  ASNETS_ASSERT(find(tuple) == size_ - 1);
   return true;
 }
 

@@ -7,9 +7,9 @@ import fcntl
 import json
 import logging
 import os
-import tempfile
+import secrets
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -56,19 +56,16 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         FileError: If it cannot be written; nothing is left behind.
     """
     data = content.encode() if isinstance(content, str) else content
-    temporary: str | None = None
+    # Its name is chosen before it is there, so that a signal at any moment leaves nothing behind.
+    temporary = path.parent / f".{path.name}.{secrets.token_hex(8)}"
     try:
         make_folder(path.parent)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as stream:
+        with temporary.open("xb") as stream:
             stream.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)  # mkstemp makes files private; these are for sharing.
         os.replace(temporary, path)
     except BaseException as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
         if isinstance(error, OSError):
             raise FileError(f"{path}: cannot write the file: {error.strerror or error}") from None
         raise

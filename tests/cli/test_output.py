@@ -12,8 +12,11 @@ import time
 from pathlib import Path
 
 import pytest
+import typer
 
 from asnets.cli.app import app
+from asnets.cli.main import main
+from asnets.cli.process import Terminated
 from asnets.planning import HEURISTICS
 from tests.cli.running import COMMAND, ENVIRONMENT, run
 
@@ -211,6 +214,34 @@ def test_signals(idle: Path, number: signal.Signals, code: int, message: str) ->
     assert (process.returncode, output, errors) == (code, "", message)
     assert log.read_text().splitlines()[-1].endswith(f"ERROR   asnets: {message.strip()}")
     assert sorted(os.listdir(idle.parent)) == ["idle.pddl", "log"]
+
+
+@pytest.mark.parametrize(
+    ("interruption", "code", "message"),
+    [(Terminated(), 143, "terminated\n"), (KeyboardInterrupt(), 130, "interrupted\n")],
+    ids=["SIGTERM", "SIGINT"],
+)
+def test_signals_outside_of_a_command(
+    interruption: KeyboardInterrupt,
+    code: int,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """While options are read, say."""
+    interrupted = typer.Typer()
+
+    @interrupted.command()
+    def command() -> None:
+        raise interruption
+
+    monkeypatch.setattr("asnets.cli.app.app", interrupted)
+    monkeypatch.setattr("sys.argv", ["asnets"])
+    for name in ("prepare", "finish"):  # They change streams and signals for good.
+        monkeypatch.setattr(f"asnets.cli.main.{name}", lambda *values: values[0] if values else None)
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert (caught.value.code, *capsys.readouterr()) == (code, "", message)
 
 
 # --- Time limits ---------------------------------------------------------------------------------------------------

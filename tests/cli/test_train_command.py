@@ -7,8 +7,12 @@ import os
 import resource
 import signal
 import subprocess
+import sys
+import threading
 import time
+from importlib.abc import MetaPathFinder
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -155,6 +159,20 @@ def test_a_problem_that_takes_too_long(hard: Path) -> None:
     assert (result.exit_code, result.stdout) == (4, "")
     assert "the time limit of 0.5 s was reached" in result.stderr
     assert listing(hard) == ["domain.pddl", "triangle-tire-20.pddl"]
+
+
+def test_time_limit_while_torch_is_loaded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow(MetaPathFinder):
+        def find_spec(self, name: str, path: object, target: ModuleType | None = None) -> None:
+            if name == "asnets.training.figures":
+                threading.Event().wait(600)
+
+    monkeypatch.setattr("sys.meta_path", [Slow(), *sys.meta_path])
+    monkeypatch.delitem(sys.modules, "asnets.training.figures", raising=False)
+    result = run(*TRAIN, "--time-limit", "0.01")
+    message = "error: the time limit of 0.01 s was reached while torch was loaded\n"
+    assert (result.exit_code, result.stderr) == (4, message)
+    assert listing(folder) == INPUTS
 
 
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

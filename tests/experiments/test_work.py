@@ -69,3 +69,15 @@ def test_a_network_is_stopped_by_cpu_time(tmp_path: Path, monkeypatch: pytest.Mo
     assert [len(each["endings"]) for each in kept] == list(range(number + 1))
     for name in ("endings", "costs"):
         assert figures[name] == kept[-1][name] == whole[name][:number]
+
+
+def test_a_cell_needs_no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full folder for temporary files would be its result, for good."""
+    cells = [cell for _, cell in grid(load_experiment(str(tiny_experiment(tmp_path)), "smoke"))]
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
+    model: bytes | None = None
+    for kind in ("train", "asnet", "planner"):
+        payload = next(cell.payload for cell in cells if cell.kind == kind)
+        outcome, _, trained = do_cell(payload, model, lambda figures: None)
+        assert outcome == "finished"
+        model = trained or model

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import pytest
 
 from asnets.errors import LimitError
-from asnets.grounding import Limits
+from asnets.grounding import Limits, ground
+from asnets.ppddl import parse_text
+from benchmarks.grounding import coloured_tower, sysadmin
 from tests.cli.running import run
-from tests.support import ground_text
+from tests.support import ground_text, precondition_text
 
 pytestmark = pytest.mark.native
 
@@ -221,3 +225,49 @@ def test_max_waiting_counts_instances_whose_condition_is_not_yet_possible() -> N
         "grounding stopped: the action schema 'wait' needs more instances to wait for their condition, "
         "over the limit of 99"
     )
+
+
+# --- What fits ----------------------------------------------------------------------------------------------------
+
+
+def test_effects_of_all_actions_on_all_objects() -> None:
+    """As many machines as actions: neither blocks nor joins grow with the square of blocks or the cube of joins."""
+    size = 60
+    document = parse_text(sysadmin(size))
+    task = ground(document.domains[0], document.problems[0], limits=Limits(max_join_steps=20 * size**2))
+    assert task.num_actions == size
+    assert {len(task.block_factors[int(block)]) for block in task.action_block} == {2 * size - 1}
+    assert len(task.block_guard) <= 6 * size
+    assert len(task.factor_blocks) <= 4 * size
+
+
+@pytest.mark.parametrize(("size", "colours"), [(8, 4), (10, 5)])
+def test_goal_of_quantifiers_inside_each_other(size: int, colours: int) -> None:
+    """A binding of all blocks that does not have the colours is never made: there are 8^8 of them."""
+    document = parse_text(coloured_tower(size, colours))
+    task = ground(document.domains[0], document.problems[0], limits=Limits(max_entries=200_000))
+    (clause,) = task.condition_clauses[task.goal]
+    per_colour = [sum(index % colours == colour for index in range(size)) for colour in range(colours)]
+    assert len(task.clause_conditions[int(clause)]) == prod(count**count for count in per_colour)
+
+
+@pytest.mark.parametrize(
+    ("quantifier", "body", "count", "precondition"),
+    [
+        ("exists", "(and (n ?a ?b) (n ?b ?c) (n ?c ?d) (n ?d ?e) (not (p ?e)))", 36, "(not (p o7))"),
+        ("forall", "(imply (and (n ?a ?b) (n ?b ?c) (n ?c ?d) (n ?d ?e)) (p ?e))", 40, "(p o7)"),
+    ],
+)
+def test_quantifiers_inside_each_other_in_a_precondition(
+    quantifier: str, body: str, count: int, precondition: str
+) -> None:
+    """Reachability joins them too: 40^4 bindings would be over the limit."""
+    nested = " ".join(f"({quantifier} ({name})" for name in ("?b", "?c", "?d", "?e")) + f" {body}))))"
+    facts = " ".join(f"(n o{number} o{number + 1})" for number in range(39))
+    task = ground_text(
+        f"(:predicates (p ?x) (n ?x ?y)) (:action act :parameters (?a) :precondition {nested} :effect (p ?a))",
+        f"{objects(40)} (:init {facts}) (:goal (p o0))",
+        limits=Limits(max_join_steps=10_000),
+    )
+    assert task.num_actions == count
+    assert precondition_text(task, "(act o3)") == precondition

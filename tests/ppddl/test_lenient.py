@@ -257,6 +257,7 @@ def test_what_is_not_forgiven(text: str) -> None:
         f"{DOMAIN} (define (problem x) (:domain d) (:init (p)) (:goal (q)))",
         f"{DOMAIN} (define (problem x) (:domain d) (:objects a - z) (:goal (q)))",
         f"{DOMAIN} (define (problem x) (:domain e) (:init (p o)) (:goal (q)))",
+        f"{DOMAIN} stray (define (problem x) (:domain e) (:goal (q)))",
         "(define (domain d) (:predicates (p ?x)) (:action a :parameters (?x ?x) :effect (p ?x)))",
         "(define (domain d) (:predicates (p ?x)) (:action a :effect (p ?x)))",
         "(define (domain d) (:predicates (p)) (:action a :effect (probabilistic 0.9 (p) 0.2 (p))))",

@@ -43,5 +43,14 @@ def _run() -> int:
     try:
         app()
     except SystemExit as error:
+        _raise_interruption(error)
         return error.code if isinstance(error.code, int) else 0
     return 0
+
+
+def _raise_interruption(error: BaseException | None) -> None:
+    """Raises the interruption that led to an exit: while it reads options, typer exits with 130 for any of them."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            raise error
+        error = error.__cause__ or error.__context__

@@ -153,10 +153,11 @@ def train(
     deadline = Deadline(chosen.training.time_limit)
 
     # Imported here, since it takes longer than finding mistakes in the options.
-    from asnets.training.advice import shortcomings
-    from asnets.training.figures import TensorBoard
-    from asnets.training.session import Session, SessionFiles
-    from asnets.training.trainer import Trainer
+    with bounded(deadline, "torch was loaded"):
+        from asnets.training.advice import shortcomings
+        from asnets.training.figures import TensorBoard
+        from asnets.training.session import Session, SessionFiles
+        from asnets.training.trainer import Trainer
 
     files = SessionFiles(output, [domain, *problems])
     with files.lock():

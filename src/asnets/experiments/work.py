@@ -8,7 +8,7 @@ for reading, grounding and setting up, `search` of a planner, `execute` for all 
 `network`, which are parts of `execute`. Of a planner also `status`, `value`, `expanded` and `peak_memory`.
 
 Time limits are CPU seconds. Between runs a cell looks at them itself, and has handed over the figures so far in case it
-is stopped within one.
+is stopped within one. A cell neither reads nor writes files, so that a full disk is never its result.
 
 The protocols are the paper's: LRTDP and ILAO* run to convergence and have failed where they do not converge; SSiPP
 trains until 100 trajectories in a row have reached the goal or the margin before the time limit, and is then run.
@@ -16,10 +16,8 @@ trains until 100 trajectories in a row have reached the goal or the margin befor
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from asnets.api import Policy
@@ -28,10 +26,10 @@ from asnets.evaluation.blocks_strategies import run_strategy
 from asnets.evaluation.rollouts import ENDINGS, simulate
 from asnets.experiments.definition import preset_of
 from asnets.grounding import GroundTask, ground
-from asnets.network.model_file import save_model
+from asnets.network.model_file import model_bytes, read_model
 from asnets.network.native_policy import NetworkPolicy
 from asnets.planning import SearchLimits, Solver
-from asnets.ppddl import load_task
+from asnets.ppddl import parse_text
 from asnets.training.trainer import Trainer, train
 
 Figures = dict[str, Any]
@@ -62,16 +60,12 @@ def _train(payload: dict[str, Any]) -> tuple[str, Figures, bytes]:
     reason = train(trainer)
     cpu = time.process_time() - begin
     result = trainer.result() | {"ended": reason}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.asnet"
-        save_model(path, trainer.best_network(), result)
-        data = path.read_bytes()
     curve = [
         {"elapsed": each.elapsed, "coverage": each.coverage, "cost": each.cost, "loss": each.loss}
         for each in trainer.progress.history
     ]
     figures = {"epochs": len(curve), "ended": reason, "cpu": cpu, "left_out": result["left_out"], "curve": curve}
-    return "finished", figures, data
+    return "finished", figures, model_bytes(trainer.best_network(), result)
 
 
 def _run_network(payload: dict[str, Any], model: bytes, keep: Keep) -> tuple[str, Figures]:
@@ -180,18 +174,14 @@ def _figures(payload: dict[str, Any], endings: list[int], costs: list[float]) ->
 
 def read_policy(model: bytes) -> Policy:
     """The policy of a model file's contents."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.asnet"
-        path.write_bytes(model)
-        return Policy.load(path)
+    contents = read_model(model)
+    return Policy(contents.network, contents.training)
 
 
 def read_task(text: dict[str, str]) -> GroundTask:
     """The ground task of a problem in a payload."""
-    with tempfile.TemporaryDirectory() as folder:
-        domain, problem = Path(folder) / "domain.pddl", Path(folder) / "problem.pddl"
-        domain.write_text(text["domain"], encoding="utf-8")
-        problem.write_text(text["problem"], encoding="utf-8")
-        task = ground(*load_task(domain, problem), costs=text.get("costs", "unit"))
+    document = parse_text(f"{text['domain']}\n{text['problem']}", text["name"])
+    (domain,), (problem,) = document.domains, document.problems
+    task = ground(domain, problem, costs=text.get("costs", "unit"))
     _ = task.native
     return task

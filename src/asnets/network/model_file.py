@@ -24,13 +24,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import safetensors
 import safetensors.torch
 import torch
 from torch import Tensor
 
-from asnets.errors import ConfigError, FileError, ModelFileError
-from asnets.files import read_metadata, write_atomically
+from asnets.errors import ConfigError, ModelFileError
+from asnets.files import read_bytes, read_metadata, write_atomically
 from asnets.grounding import GroundTask
 from asnets.network.config import NetworkConfig
 from asnets.network.network import ASNet
@@ -60,6 +59,11 @@ def save_model(path: Path, network: ASNet, training: Mapping[str, Any]) -> None:
     Raises:
         FileError: If it cannot be written.
     """
+    write_atomically(path, model_bytes(network, training))
+
+
+def model_bytes(network: ASNet, training: Mapping[str, Any]) -> bytes:
+    """The contents of a model file; see `save_model`."""
     tensors = {name: weight.detach().to(torch.float32).contiguous() for name, weight in network.weights().items()}
     header = {
         "version": VERSION,
@@ -68,7 +72,7 @@ def save_model(path: Path, network: ASNet, training: Mapping[str, Any]) -> None:
         "training": dict(training),
         "checksum": _checksum(tensors),
     }
-    write_atomically(path, safetensors.torch.save(tensors, {FORMAT: json.dumps(header, allow_nan=False)}))
+    return safetensors.torch.save(tensors, {FORMAT: json.dumps(header, allow_nan=False)})
 
 
 def is_model(path: Path) -> bool:
@@ -83,14 +87,22 @@ def load_model(path: Path) -> Model:
         FileError: If it cannot be read.
         ModelFileError: If it is not a model, or a damaged one.
     """
+    return read_model(read_bytes(path), path)
+
+
+def read_model(data: bytes, path: Path = Path("<model>")) -> Model:
+    """Reads the contents of a model file.
+
+    Args:
+        data: The contents.
+        path: What messages call it.
+
+    Raises:
+        ModelFileError: If they are not those of a model, or damaged.
+    """
     try:
-        with path.open("rb"):  # A clearer message than that of the library.
-            pass
-        with safetensors.safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except OSError as error:
-        raise FileError(f"{path}: cannot read the file: {error.strerror or error}") from None
+        tensors = safetensors.torch.load(data)
+        metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")]).get("__metadata__", {})
     except Exception as error:
         # The library raises its own errors, but also others for odd headers; all mean the same here.
         raise ModelFileError(f"{path}: not a model file, or cut off or damaged: {error}") from None

@@ -105,13 +105,14 @@ def _parse(source: Source, lenient: bool, deadline: Deadline) -> Document:
         else:
             follows = position > 0 and not reader.is_list(definitions[position - 1])
             parser.stray(f"expected '(define …', found {reader.show(node)!r}", node, follows)
+    expected = sum(map(reader.is_list, definitions)) if parser.lenient else len(definitions)
     return Document(
         source,
         tuple(parser.domains),
         tuple(parser.problems),
         (*reader.diagnostics, *parser.diagnostics),
         parser.broken_sections,
-        incomplete=len(parser.domains) + len(parser.problems) < len(definitions),
+        incomplete=len(parser.domains) + len(parser.problems) < expected,
     )
 
 

@@ -1,0 +1,1 @@
+"""Random cuts through commands: signals, time limits and full disks, and whether the commands go on afterwards."""
