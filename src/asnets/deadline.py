@@ -17,12 +17,13 @@ class Deadline:
         native: The same for the compiled core, which looks at it every few milliseconds; None for none.
     """
 
-    def __init__(self, seconds: float | None = None, within: Deadline | None = None) -> None:
+    def __init__(self, seconds: float | None = None, within: Deadline | None = None, used: float = 0.0) -> None:
         """A deadline so many seconds from now; infinite for one that can only be cancelled, None for none at all.
 
         Args:
             seconds: How many.
             within: Another deadline, with which this one passes at the latest.
+            used: How many of the seconds have passed already.
 
         Raises:
             ConfigError: If the number is not positive.
@@ -30,10 +31,10 @@ class Deadline:
         if seconds is not None and not seconds > 0:
             raise ConfigError(f"the time limit must be positive, not {seconds}")
         self.seconds = math.inf if seconds is None else float(seconds)
-        self._begin = time.perf_counter()
+        self._begin = time.perf_counter() - used
         self.native = None
         if seconds is not None or (within is not None and within.native is not None):
-            self.native = _native.Deadline(self.seconds, None if within is None else within.native)
+            self.native = _native.Deadline(max(1e-9, self.seconds - used), None if within is None else within.native)
         self._within = within
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import json
 import logging
 import os
@@ -165,6 +166,15 @@ def _is_at(file: IO[str], path: Path) -> bool:
 def join_tensors(tensors: Arrays, metadata: dict[str, str]) -> bytes:
     """Arrays and words about them in the safetensors format."""
     return safetensors.numpy.save({name: np.ascontiguousarray(array) for name, array in tensors.items()}, metadata)
+
+
+def checksum(header: dict[str, Any], tensors: Arrays) -> str:
+    """SHA-256 of all that a file says: what can be written as JSON, and arrays with their names and shapes."""
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name in sorted(tensors):
+        array = np.ascontiguousarray(tensors[name])
+        digest.update(f"{name} {array.dtype} {array.shape}\n".encode() + array.tobytes())
+    return digest.hexdigest()
 
 
 def read_metadata(path: Path) -> dict[str, Any]:

@@ -142,9 +142,10 @@ def test_policies_of_planners_in_place_of_models(folder: Path, command: str) -> 
 
 NUMBERS = ["0", "-1", "nan", "inf", "-inf", "1e400", "9" * 5000, "1.5", "", "many", "1e-400"]
 WHOLE = {
-    "simulate d.pddl p.pddl": ["--max-steps", "--seed", "--threads", "--max-actions"],
+    "simulate d.pddl p.pddl": ["--episodes", "--max-steps", "--seed", "--threads", "--max-actions"],
     "evaluate m.asnet d.pddl p.pddl --runs 2": ["--max-steps", "--seed", "--threads", "--max-actions"],
-    "run m.asnet d.pddl p.pddl": ["--max-steps", "--seed"],
+    "run m.asnet d.pddl p.pddl": ["--max-steps", "--seed", "--episode"],
+    "solve d.pddl p.pddl": ["--runs", "--max-steps", "--seed"],
     "inspect d.pddl p.pddl --network -o n.svg": ["--layers", "--hidden"],
     "generate triangle-tireworld": ["--size"],
     "generate monster --size 1": ["--count", "--seed"],
@@ -153,7 +154,7 @@ REAL = {
     "simulate d.pddl p.pddl": ["--time-limit"],
     "evaluate m.asnet d.pddl p.pddl --runs 2": ["--time-limit", "--memory-limit"],
     "run m.asnet d.pddl p.pddl": ["--time-limit"],
-    "solve d.pddl p.pddl": ["--memory-limit"],
+    "solve d.pddl p.pddl": ["--memory-limit", "--penalty", "--epsilon", "--time-limit"],
 }
 
 
@@ -162,7 +163,7 @@ REAL = {
 )
 def test_numbers(folder: Path, command: str, option: str) -> None:
     """Numbers that make no sense are refused; others, however large, are taken."""
-    may_be_zero = option in ("--max-steps", "--seed")
+    may_be_zero = option in ("--seed", "--episode") or (option == "--max-steps" and "solve" not in command)
     for number in NUMBERS:
         result = invoke(*command.split(), option, number)
         assert result.exit_code in (0, 2, 4), (number, result.stderr)

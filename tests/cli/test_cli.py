@@ -708,6 +708,7 @@ def test_files_that_are_not_what_they_should_be(command: str, folder: Path, monk
     ("options", "message"),
     [
         (["--seed", str(2**64)], f"the seed must be between 0 and 2^64 - 1, not {2**64}"),
+        (["--episodes", str(2**64)], f"the number of runs must be between 1 and 100,000,000, not {2**64}"),
         (["--costs", "free"], "unknown cost mode 'free'; expected one of unit, metric"),
     ],
 )

@@ -230,7 +230,7 @@ def test_a_training_that_did_not_succeed_says_why(folder: Path) -> None:
     assert any(
         "while the labels allow 0.000: the network does not tell the best actions apart" in each for each in others
     )
-    assert any("training was ended early, by the limit of 1 epochs after 1 epochs" in each for each in others)
+    assert any("training was ended early, by the limit of 1 epoch after 1 epoch" in each for each in others)
     assert all(f"warning: {each}\n" in result.stderr for each in report["warnings"])
 
 

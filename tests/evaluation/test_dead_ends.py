@@ -126,6 +126,21 @@ def test_a_deadline_stops_runs_and_traces() -> None:
     assert len(run.states) == len(run.steps) + 1
 
 
+def test_runs_that_were_not_begun_are_stopped_too() -> None:
+    deadline = Deadline(math.inf)
+    shown: list[int] = []
+
+    def cancel(done: int, steps: int) -> None:
+        shown.append(done)
+        deadline.cancel()
+
+    result = simulate(RandomPolicy(ring(40)), episodes=10**7, max_steps=300, deadline=deadline, progress=cancel)
+    (done,) = shown
+    assert result.episodes == 10**7
+    assert (result.count("step_limit"), result.count("stopped")) == (done, 10**7 - done)
+    assert result.steps.sum() == 300 * done
+
+
 def test_an_evaluation_can_be_cancelled() -> None:
     deadline = Deadline(math.inf)
     deadline.cancel()

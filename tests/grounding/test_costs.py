@@ -114,6 +114,16 @@ def test_arithmetic_is_exact() -> None:
     }
 
 
+def test_costs_that_are_too_large_to_compute_with() -> None:
+    for amount, is_taken in (("1" + "0" * 100, True), ("1" + "0" * 101, False), ("1" + "0" * 350, False)):
+        domain = f"(:predicates (p)) (:functions (total-cost)) (:action a :effect (increase (total-cost) {amount}))"
+        if is_taken:
+            assert metric_costs(domain, f"(:goal (p)) {TOTAL_COST}") == {"(a)": 1e100}
+        else:
+            with pytest.raises(SemanticError, match=r"the action \(a\) has a cost that is too large to compute with"):
+                metric_costs(domain, f"(:goal (p)) {TOTAL_COST}")
+
+
 def test_tenths_add_up() -> None:
     """Summed as fractions, so that ten tenths are one."""
     changes = "(increase (total-cost) 0.1)" * 10

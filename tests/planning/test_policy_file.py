@@ -14,6 +14,7 @@ from safetensors.numpy import load, save
 
 from asnets.errors import ConfigError, FileError
 from asnets.evaluation import execute, simulate, trace
+from asnets.files import checksum
 from asnets.grounding import GroundTask, ground
 from asnets.planning import GIVE_UP, PLANNERS, Solver, extract_policy, load_policy, save_policy
 from asnets.planning.policy_file import fingerprint
@@ -133,8 +134,42 @@ def test_damaged_files(tmp_path: Path, damage: object) -> None:
 
 
 def changed(data: bytes, **tensors: np.ndarray) -> bytes:
+    """A file with other tensors, and the checksum that belongs to them."""
     metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
-    return save(load(data) | tensors, metadata)
+    together = load(data) | tensors
+    return save(together, metadata | {"checksum": checksum(json.loads(metadata["origin"]), together)})
+
+
+def test_every_flipped_bit_is_seen(tmp_path: Path) -> None:
+    task = family_task("triangle-tireworld", 1)
+    path = tmp_path / "p"
+    data = written(path, task)
+    whole = load_policy(path, task)
+    for position in range(8 * len(data)):
+        flipped = bytearray(data)
+        flipped[position // 8] ^= 1 << position % 8
+        path.write_bytes(flipped)
+        try:
+            read = load_policy(path, task)
+        except FileError:
+            continue
+        # White space of the header may be other white space.
+        assert read.origin == whole.origin
+        assert all(
+            np.array_equal(getattr(read, name), getattr(whole, name)) for name in ("states", "actions", "values")
+        )
+
+
+def test_files_from_before_checksums(tmp_path: Path) -> None:
+    task = family_task(*TASK)
+    path = tmp_path / "p"
+    data = written(path, task)
+    whole = load_policy(path, task)
+    origin = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]["origin"]
+    path.write_bytes(save(load(data), {"format": "asnets-policy-1", "origin": origin}))
+    read = load_policy(path, task)
+    assert read.origin == whole.origin
+    assert np.array_equal(read.actions, whole.actions)
 
 
 def test_tables_that_make_no_sense(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_an_early_end_skipped_states_and_missing_labels_are_named() -> None:
     trainer = after(replace(RECORD, goals=(0, 0), memory=0, skipped=1234), idle_epochs=0)
     _, early, skipped, nothing = shortcomings(trainer, "the time limit of 5 s")
     assert early == (
-        "training was ended early, by the time limit of 5 s after 1 epochs: more time or epochs may be enough"
+        "training was ended early, by the time limit of 5 s after 1 epoch: more time or epochs may be enough"
     )
     assert skipped.startswith("the teacher skipped 1,234 states, which take more than 1,000,000 expanded states each")
     assert nothing.startswith("nothing could be learnt: no state has a label.")

@@ -233,7 +233,7 @@ def test_the_first_epoch_leaves_time_for_itself(monkeypatch: pytest.MonkeyPatch)
     """Where labelling takes too long, what has been labelled is learnt from."""
     monkeypatch.setattr(trainer_module, "_FIRST_EPOCH_SHARE", 1e-12)
     trainer = Trainer(quick_tasks(), QUICK.changed(time_limit=3600, max_epochs=1), seed=3)
-    assert train(trainer) == "the limit of 1 epochs"
+    assert train(trainer) == "the limit of 1 epoch"
     (record,) = trainer.progress.history
     assert record.memory == 0
     assert record.best

@@ -18,7 +18,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from asnets.errors import ConfigError, ModelFileError, TrainingError
+from asnets.errors import ConfigError, LimitError, ModelFileError, TrainingError
 from asnets.evaluation import RandomPolicy, trace
 from asnets.grounding import GroundTask, ground
 from asnets.network.model_file import load_model, save_model
@@ -168,7 +168,7 @@ def test_problems_that_cannot_be_used_are_left_out() -> None:
         Trainer([solved], QUICK)
     with pytest.raises(ConfigError, match="there are no training problems"):
         Trainer([], QUICK)
-    with pytest.raises(ConfigError, match="the teacher did not solve it within 3 expanded states"):
+    with pytest.raises(LimitError, match="the teacher did not solve it within 3 expanded states"):
         Trainer([family_task("triangle-tireworld", 2)], QUICK.changed(query_limit=3))
     with pytest.raises(ConfigError, match="are of different domains"):
         Trainer([line(3), family_task("gripper", 1)], QUICK)

@@ -31,7 +31,7 @@ from asnets.cli.running import (
 from asnets.cli.tables import show_table
 from asnets.deadline import Deadline
 from asnets.errors import LimitError
-from asnets.evaluation.rollouts import ENDINGS, Ending
+from asnets.evaluation.rollouts import ENDINGS, Ending, check_run
 from asnets.evaluation.statistics import wilson_interval_95
 from asnets.grounding import DEFAULT_LIMITS
 
@@ -79,6 +79,7 @@ def evaluate(
     memory = parse_size(memory_limit)
     require(memory > 0, f"the memory limit must be positive, not {memory_limit}")
     require(0 < time_limit < math.inf, f"the time limit must be positive and finite, not {time_limit}")
+    check_run(max_steps, seed, runs)
     policy = load_trained(model)
     rows: list[_Row] = []
     for problem in problems:

@@ -22,12 +22,12 @@ from asnets.cli.network_options import (
 )
 from asnets.cli.policies import load_trained
 from asnets.cli.running import (
-    CostsOption,
     DomainArgument,
     JsonOption,
     LenientOption,
     LoadedTask,
     MaxActionsOption,
+    ModelCostsOption,
     ProblemArgument,
     load,
     print_json,
@@ -47,7 +47,7 @@ _MAX_GOAL_WIDTH = 200
 def inspect(
     domain: DomainArgument,
     problem: ProblemArgument = None,
-    costs: CostsOption = "unit",
+    costs: ModelCostsOption = None,
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
     lenient: LenientOption = False,
     network: Annotated[
@@ -92,13 +92,13 @@ def inspect(
     config = chosen.changed(**given).network if network else None
     if output is not None:
         refuse_overwriting(output, (domain, problem, model))
-    loaded = load(domain, problem, costs, max_actions, lenient)
-    if model is not None:
+    trained = None if model is None else load_trained(model)
+    loaded = load(domain, problem, costs or (trained.costs if trained else "unit"), max_actions, lenient)
+    if trained is not None:
         from asnets.network.model_file import check_fits
 
-        trained = load_trained(model).network
-        check_fits(trained, loaded.task)
-        config = trained.config
+        check_fits(trained.network, loaded.task)
+        config = trained.network.config
     if config is not None and output is not None:
         write_atomically(output, network_picture(loaded.task, config))
     if json:

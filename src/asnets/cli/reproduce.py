@@ -30,7 +30,7 @@ def reproduce(
     names: Annotated[
         list[str],
         typer.Argument(
-            metavar="NAME...",
+            metavar="NAME",
             help="Experiments: all, triangle-tireworld, cosanostra, prob-blocksworld, prob-blocksworld-extended, "
             "monster, or a TOML file of your own (see docs/reproduce.md).",
         ),

@@ -26,6 +26,7 @@ from asnets.cli.running import (
 )
 from asnets.deadline import Deadline
 from asnets.errors import LimitError
+from asnets.evaluation.rollouts import check_run
 from asnets.files import refuse_overwriting, write_atomically
 from asnets.grounding import DEFAULT_LIMITS, GroundTask
 
@@ -64,6 +65,7 @@ def run(
     require(output is None or suffix in (".html", ".svg"), f"-o {output} must end in .html or .svg")
     if output is not None:
         refuse_overwriting(output, (model, domain, problem))
+    check_run(max_steps, seed, first=episode)
     deadline = Deadline(time_limit)
     with bounded(deadline, f"running {model} on {problem or domain}"):
         policy = load_trained(model)

@@ -52,7 +52,7 @@ ModelCostsOption = Annotated[
     typer.Option(
         "--costs",
         metavar="unit|metric",
-        help="Cost of an action: 1, or from the problem's :metric; as in training if left out.",
+        help="Cost of an action: 1, or from the problem's :metric; that of the model, else unit, if left out.",
     ),
 ]
 MaxActionsOption = Annotated[

@@ -27,7 +27,7 @@ from asnets.deadline import Deadline
 from asnets.errors import LimitError
 from asnets.evaluation import EpisodePolicy, RandomPolicy, Simulation, Trace, trace
 from asnets.evaluation import simulate as run_episodes
-from asnets.evaluation.rollouts import ENDINGS
+from asnets.evaluation.rollouts import ENDINGS, check_run
 from asnets.grounding import DEFAULT_LIMITS, GroundTask
 
 
@@ -62,6 +62,7 @@ def simulate(
     Runs begin in the initial state. The mean cost is over the runs that reached the goal. A loop is a run that spent
     its last steps before the step limit in few states. Runs that the time limit stops are counted apart.
     """
+    check_run(max_steps, seed, episodes)
     deadline = Deadline(time_limit)
     with bounded(deadline, f"simulating {problem or domain}"):
         task = load(domain, problem, costs, max_actions, lenient, deadline).task

@@ -28,6 +28,7 @@ from asnets.cli.tables import show_table
 from asnets.deadline import Deadline
 from asnets.errors import LimitError
 from asnets.evaluation import Simulation, execute
+from asnets.evaluation.rollouts import check_run
 from asnets.files import check_replaceable, refuse_overwriting
 from asnets.grounding import DEFAULT_LIMITS, GroundTask
 from asnets.planning import (
@@ -41,6 +42,7 @@ from asnets.planning import (
     is_policy,
     save_policy,
 )
+from asnets.planning.solvers import check_options
 
 _LOGGER = logging.getLogger(__name__)
 _PLANNER_HELP = "One of: " + "; ".join(f"{info.name} ({info.description})" for info in PLANNERS.values()) + "."
@@ -97,6 +99,8 @@ def solve(
     if policy_file is not None:
         refuse_overwriting(policy_file, [domain, problem])
         check_replaceable(policy_file, "policy file", is_policy, force=force)
+    check_options(planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth)
+    check_run(max_steps, seed, runs)
     memory = None if memory_limit is None else parse_size(memory_limit)
     deadline = Deadline(time_limit)
     limits = SearchLimits(memory=memory, deadline=deadline)

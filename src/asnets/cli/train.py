@@ -165,7 +165,7 @@ def train(
         if checkpoint is None:
             files.begin(force=force)
         else:
-            deadline = Deadline(max(1e-9, deadline.left - checkpoint.progress.elapsed))
+            deadline = checkpoint.deadline(chosen.training.time_limit, deadline.elapsed)
         board = TensorBoard(tensorboard) if tensorboard is not None else None
         session: Session | None = None
         try:
@@ -220,7 +220,7 @@ def _read(
 def _interrupted(session: Session | None, files: SessionFiles, resume: bool) -> str:
     if session is None and not resume:
         return "stopped before the first epoch; nothing was written"
-    where = "" if session is None else f" after {session.saved_epochs} epochs"
+    where = "" if session is None else f" after {session.saved_epochs} epoch{'s' * (session.saved_epochs != 1)}"
     return f"stopped{where}, kept in {files.checkpoint}; the same command with --resume goes on"
 
 
@@ -234,7 +234,7 @@ def _figures(trainer: Trainer, record: EpochRecord) -> str:
 def _show(trainer: Trainer, files: SessionFiles, reason: str) -> None:
     best = trainer.progress.best
     epochs, seconds = len(trainer.progress.history), trainer.progress.elapsed
-    print(f"{files.model}: {epochs} epochs in {seconds:.1f} s; ended by {reason}")
+    print(f"{files.model}: {epochs} epoch{'s' * (epochs != 1)} in {seconds:.1f} s; ended by {reason}")
     if best is None:
         return
     for task, goals, value in zip(trainer.tasks, best.goals, trainer.teacher_values, strict=True):

@@ -80,9 +80,7 @@ def run_strategy(task: GroundTask, name: str, *, runs: int = 30, max_steps: int 
     """
     if name not in STRATEGIES:
         raise ConfigError(f"unknown strategy {name!r}; expected one of {', '.join(STRATEGIES)}")
-    check_run(max_steps, seed)
-    if runs < 1:
-        raise ConfigError(f"the number of runs must be at least 1, not {runs}")
+    check_run(max_steps, seed, runs)
     world = _World(task)
     begin = time.perf_counter()
     results = [_run(world, name, _native.RandomStream(seed, run), max_steps) for run in range(runs)]

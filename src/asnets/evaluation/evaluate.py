@@ -13,7 +13,7 @@ from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError
 from asnets.evaluation.failures import Failure, find_failures
-from asnets.evaluation.rollouts import ENDINGS, Simulation, simulate
+from asnets.evaluation.rollouts import ENDINGS, Simulation, check_run, simulate
 from asnets.evaluation.statistics import wilson_interval_95
 from asnets.grounding import GroundTask
 from asnets.network.native_policy import NetworkPolicy
@@ -102,9 +102,7 @@ def evaluate(
         deadline: When runs are stopped, if that is before the time limit.
         progress: Called with the number of runs made.
     """
-    for name, number in (("number of runs", runs), ("number of threads", threads)):
-        if number < 1:
-            raise ConfigError(f"the {name} must be at least 1, not {number}")
+    check_run(max_steps, seed, runs)
     if not 0 < time_limit < math.inf:
         raise ConfigError(f"the time limit must be positive and finite, not {time_limit}")
     within = Deadline(time_limit, within=deadline)

@@ -29,10 +29,16 @@ ENDING_WORDS: dict[Ending, str] = {
     "loop": "step limit reached, in circles",
 }
 MAX_SEED = 2**64 - 1
+MAX_EPISODES = 10**8
+"""Of one call: the arrays of so many fit into memory."""
 _MAX_STEPS = 2**62  # The compiled core takes no larger limits; no run gets so far.
 
 _FIRST_CHUNK = 16
 _CHUNK_SECONDS = 0.25
+
+
+Episodes = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int8]]
+"""Steps, cost and ending of each, the latter by its position in `ENDINGS`."""
 
 
 class EpisodePolicy(Protocol):
@@ -175,40 +181,18 @@ def simulate(
         deadline: Episodes that have not ended by then are stopped.
         progress: Called with (episodes done, steps done) now and then.
     """
-    check_run(max_steps, seed)
-    if episodes < 1:
-        raise ConfigError(f"the number of episodes must be at least 1, not {episodes}")
+    check_run(max_steps, seed, episodes, first)
     if threads is not None and threads < 1:
         raise ConfigError(f"the number of threads must be at least 1, not {threads}")
     workers = threads or num_cores()
     limit = min(max_steps, _MAX_STEPS)
-    parts: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int8]]] = []
-    done, total_steps, spent, chunk = 0, 0, 0.0, _FIRST_CHUNK
-    while done < episodes:
-        count = min(chunk, episodes - done)
-        start = time.perf_counter()
-        parts.append(
-            _native.run_episodes(
-                policy.native,
-                seed,
-                first + done,
-                count,
-                limit,
-                min(workers, count),
-                detect_dead_ends,
-                deadline.native,
-            )
+
+    def run(first: int, count: int) -> Episodes:
+        return _native.run_episodes(
+            policy.native, seed, first, count, limit, min(workers, count), detect_dead_ends, deadline.native
         )
-        elapsed = time.perf_counter() - start
-        spent += elapsed
-        done += count
-        total_steps += int(parts[-1][0].sum())
-        if progress is not None:
-            progress(done, total_steps)
-        if elapsed < _CHUNK_SECONDS:
-            chunk *= 2
-    steps, costs, endings = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return Simulation(policy.name, seed, max_steps, steps, costs, endings, spent)
+
+    return _in_chunks(run, policy.name, episodes, max_steps, seed, first, deadline, progress)
 
 
 def execute(
@@ -230,15 +214,51 @@ def execute(
         detect_dead_ends: As for `simulate`.
         deadline: Runs that have not ended by then are stopped.
     """
-    policy = f"{solver.planner} with {solver.heuristic}"
-    check_run(max_steps, seed)
-    if runs < 1:
-        raise ConfigError(f"the number of runs must be at least 1, not {runs}")
-    start = time.perf_counter()
-    steps, costs, endings = solver.run_episodes(
-        seed, 0, runs, min(max_steps, _MAX_STEPS), detect_dead_ends=detect_dead_ends, deadline=deadline
-    )
-    return Simulation(policy, seed, max_steps, steps, costs, endings, time.perf_counter() - start)
+    check_run(max_steps, seed, runs)
+    limit = min(max_steps, _MAX_STEPS)
+
+    def run(first: int, count: int) -> Episodes:
+        return solver.run_episodes(seed, first, count, limit, detect_dead_ends=detect_dead_ends, deadline=deadline)
+
+    return _in_chunks(run, f"{solver.planner} with {solver.heuristic}", runs, max_steps, seed, 0, deadline)
+
+
+def _in_chunks(
+    run: Callable[[int, int], Episodes],
+    policy: str,
+    episodes: int,
+    max_steps: int,
+    seed: int,
+    first: int,
+    deadline: Deadline,
+    progress: Callable[[int, int], None] | None = None,
+) -> Simulation:
+    """Runs episodes, given (number of the first, how many), until they are done or the deadline has passed.
+
+    Episodes that were not begun by then are marked as stopped as well.
+    """
+    parts: list[Episodes] = []
+    done, total_steps, spent, chunk = 0, 0, 0.0, _FIRST_CHUNK
+    while done < episodes:
+        count = min(chunk, episodes - done)
+        if parts and deadline.has_passed():
+            count = episodes - done
+            parts.append(
+                (np.zeros(count, np.int64), np.zeros(count), np.full(count, ENDINGS.index("stopped"), np.int8))
+            )
+            break
+        start = time.perf_counter()
+        parts.append(run(first + done, count))
+        elapsed = time.perf_counter() - start
+        spent += elapsed
+        done += count
+        total_steps += int(parts[-1][0].sum())
+        if progress is not None:
+            progress(done, total_steps)
+        if elapsed < _CHUNK_SECONDS:
+            chunk *= 2
+    steps, costs, endings = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return Simulation(policy, seed, max_steps, steps, costs, endings, spent)
 
 
 def trace(
@@ -254,7 +274,7 @@ def trace(
 
     Where the deadline stops it, the trace ends there.
     """
-    check_run(max_steps, seed)
+    check_run(max_steps, seed, first=episode)
     limit = min(max_steps, _MAX_STEPS)
     states, actions, (steps, costs, endings) = _native.trace_episode(
         policy.native, seed, episode, limit, detect_dead_ends, deadline.native
@@ -279,8 +299,8 @@ def _difference(first: npt.NDArray[np.int32], second: npt.NDArray[np.int32]) -> 
     return tuple(int(item) for item in np.setdiff1d(first, second, assume_unique=True))
 
 
-def check_run(max_steps: int, seed: int) -> None:
-    """Checks the step limit and the seed of runs.
+def check_run(max_steps: int, seed: int, episodes: int = 1, first: int = 0) -> None:
+    """Checks the step limit, the seed, the number of runs and that of the first one.
 
     Raises:
         ConfigError: If one is out of range.
@@ -289,3 +309,7 @@ def check_run(max_steps: int, seed: int) -> None:
         raise ConfigError(f"the step limit must not be negative, not {max_steps}")
     if not 0 <= seed <= MAX_SEED:
         raise ConfigError(f"the seed must be between 0 and 2^64 - 1, not {seed}")
+    if not 1 <= episodes <= MAX_EPISODES:
+        raise ConfigError(f"the number of runs must be between 1 and {MAX_EPISODES:,}, not {episodes}")
+    if not 0 <= first <= MAX_SEED - episodes:
+        raise ConfigError(f"the number of an episode must be between 0 and 2^64 - 2, not {first}")

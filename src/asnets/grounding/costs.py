@@ -38,6 +38,8 @@ from asnets.ppddl.numbers import show_number
 from asnets.ppddl.source import Source
 
 COST_MODES = ("unit", "metric")
+MAX_COST = 1e100
+"""Of an action, and of giving up: sums over runs and their squares stay far from the largest float."""
 _ROWS_BETWEEN_CHECKS = 10_000
 logger = logging.getLogger("asnets")
 
@@ -93,7 +95,7 @@ class CostModel:
                 result[row] = float(total)
             except OverflowError:
                 result[row] = np.inf
-            if result[row] in (0, np.inf):
+            if not 0 < result[row] <= MAX_COST:
                 size = "small" if result[row] == 0 else "large"
                 raise self._error(
                     f"the action {self._shown(action, arguments[row])} has a cost that is too {size} to compute with "

@@ -1,8 +1,8 @@
 """Policies of planners in files: an action for each state that the policy can reach.
 
 A file is in the safetensors format: the packed states, their actions and values as tensors, and in the header what the
-policy is for and how it was found. A policy belongs to one ground task: its propositions and actions are named by
-number, and a fingerprint of their names makes sure that they are the same ones.
+policy is for, how it was found, and a checksum of it all. A policy belongs to one ground task: its propositions and
+actions are named by number, and a fingerprint of their names makes sure that they are the same ones.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ import numpy.typing as npt
 from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError, FileError
-from asnets.files import join_tensors, read_bytes, read_metadata, split_tensors, write_atomically
+from asnets.files import Arrays, checksum, join_tensors, read_bytes, read_metadata, split_tensors, write_atomically
 from asnets.grounding import GroundTask
 from asnets.grounding.task import Lists
 from asnets.planning.solvers import Solver
 
-FORMAT = "asnets-policy-1"
+FORMAT = "asnets-policy-2"
+_WITHOUT_CHECKSUM = "asnets-policy-1"
 
 
 @dataclass(frozen=True)
@@ -110,8 +111,9 @@ def save_policy(path: Path, policy: SavedPolicy) -> None:
     Raises:
         FileError: If it cannot be written.
     """
-    metadata = {"format": FORMAT, "origin": json.dumps(asdict(policy.origin))}
-    tensors: dict[str, npt.NDArray[Any]] = {"states": policy.states, "actions": policy.actions, "values": policy.values}
+    origin = asdict(policy.origin)
+    tensors: Arrays = {"states": policy.states, "actions": policy.actions, "values": policy.values}
+    metadata = {"format": FORMAT, "origin": json.dumps(origin), "checksum": checksum(origin, tensors)}
     write_atomically(path, join_tensors(tensors, metadata))
 
 
@@ -129,16 +131,21 @@ def load_policy(path: Path, task: GroundTask) -> SavedPolicy:
     data = read_bytes(path)
     try:
         tensors, header = split_tensors(data)
-        if header["format"] != FORMAT:
+        if header["format"] not in (FORMAT, _WITHOUT_CHECKSUM):
             raise FileError(f"{path}: the format is {header['format']!r}; expected {FORMAT!r}")
-        origin = PolicyOrigin(**json.loads(header["origin"]))
+        fields_of_origin = json.loads(header["origin"])
+        origin = PolicyOrigin(**fields_of_origin)
         states, actions, values = (tensors[name] for name in ("states", "actions", "values"))
     except (ValueError, KeyError, TypeError, RecursionError):
         raise FileError(f"{path}: not a policy file, or damaged") from None
+    if header["format"] == FORMAT and header.get("checksum") != checksum(fields_of_origin, tensors):
+        raise FileError(f"{path}: damaged: its checksum is wrong; `asnets solve --save-policy` writes it anew")
     if origin.fingerprint != fingerprint(task):
+        same = (origin.domain, origin.problem) == (task.domain, task.problem) and origin.costs != task.cost_mode
+        advice = f"; give --costs {origin.costs}" if same else ""
         raise FileError(
             f"{path}: the policy is for another task: {_described(vars(origin))}; "
-            f"expected {_described({'problem': task.problem, 'domain': task.domain, 'costs': task.cost_mode})}"
+            f"expected {_described({'problem': task.problem, 'domain': task.domain, 'costs': task.cost_mode})}{advice}"
         )
     policy = SavedPolicy(task, origin, states, actions, values)
     words = max(1, -(-task.num_propositions // 64))

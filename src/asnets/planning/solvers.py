@@ -5,7 +5,6 @@ All solve the SSP with a fixed penalty for giving up, which dead ends cost as we
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError, LimitError
 from asnets.grounding import GroundTask
+from asnets.grounding.costs import MAX_COST
 from asnets.planning.heuristics import HEURISTICS
 
 Status = Literal["converged", "time", "memory", "expansions", "trials", "interrupted"]
@@ -117,6 +117,29 @@ class QValues:
     status: Status
 
 
+def check_options(
+    planner: str, heuristic: str, *, epsilon: float, penalty: float, seed: int, depth: int | None
+) -> None:
+    """Checks the options of a `Solver`, which can be done before there is a task.
+
+    Raises:
+        ConfigError: If a name is unknown or a number out of range.
+    """
+    if planner not in PLANNERS:
+        raise ConfigError(f"unknown planner {planner!r}; expected one of {', '.join(PLANNERS)}")
+    if heuristic not in HEURISTICS:
+        raise ConfigError(f"unknown heuristic {heuristic!r}; expected one of {', '.join(HEURISTICS)}")
+    for name, number in (("epsilon", epsilon), ("dead-end penalty", penalty)):
+        if not 0 < number <= MAX_COST:
+            raise ConfigError(f"the {name} must be a number above 0 and up to {MAX_COST:g}, not {number}")
+    if not 0 <= seed < 2**64:
+        raise ConfigError(f"the seed must be between 0 and 2^64 - 1, not {seed}")
+    if depth is not None and planner != "ssipp":
+        raise ConfigError(f"the planner {planner!r} takes no depth; only ssipp does")
+    if depth is not None and not 1 <= depth < 2**31:
+        raise ConfigError(f"the depth must be between 1 and 2^31 - 1, not {depth}")
+
+
 class Solver:
     """A planner at work on a task. It keeps its table: solving for another state goes on from what is known.
 
@@ -150,19 +173,7 @@ class Solver:
         Raises:
             ConfigError: If a name is unknown or a number out of range.
         """
-        if planner not in PLANNERS:
-            raise ConfigError(f"unknown planner {planner!r}; expected one of {', '.join(PLANNERS)}")
-        if heuristic not in HEURISTICS:
-            raise ConfigError(f"unknown heuristic {heuristic!r}; expected one of {', '.join(HEURISTICS)}")
-        for name, number in (("epsilon", epsilon), ("dead-end penalty", penalty)):
-            if not (number > 0 and math.isfinite(number)):
-                raise ConfigError(f"the {name} must be positive and finite, not {number}")
-        if not 0 <= seed < 2**64:
-            raise ConfigError(f"the seed must be between 0 and 2^64 - 1, not {seed}")
-        if depth is not None and planner != "ssipp":
-            raise ConfigError(f"the planner {planner!r} takes no depth; only ssipp does")
-        if depth is not None and not 1 <= depth < 2**31:
-            raise ConfigError(f"the depth must be at least 1, not {depth}")
+        check_options(planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth)
         self.task = task
         self.planner = planner
         self.heuristic = heuristic

@@ -33,7 +33,8 @@ def shortcomings(trainer: Trainer, reason: str) -> list[str]:
     config = trainer.preset.training
     if trainer.progress.idle_epochs < config.patience:
         epochs = len(trainer.progress.history)
-        found.append(f"training was ended early, by {reason} after {epochs} epochs: more time or epochs may be enough")
+        after = f"{epochs} epoch{'s' * (epochs != 1)}"
+        found.append(f"training was ended early, by {reason} after {after}: more time or epochs may be enough")
     if best.skipped:
         found.append(
             f"the teacher skipped {best.skipped:,} states, which take more than {config.query_limit:,} expanded states "

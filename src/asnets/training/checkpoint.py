@@ -8,7 +8,6 @@ unless a deadline has ended a question in the first epoch; then it comes to one 
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ import torch
 
 from asnets.deadline import Deadline
 from asnets.errors import LimitError, ModelFileError
-from asnets.files import join_tensors, read_bytes, split_tensors, write_atomically
+from asnets.files import checksum, join_tensors, read_bytes, split_tensors, write_atomically
 from asnets.grounding import GroundTask
 from asnets.planning.policy_file import fingerprint
 from asnets.training.config import Preset
@@ -142,9 +141,7 @@ class Checkpoint:
         """
         self.check_options(preset, seed)
         self.check_problems(tasks)
-        used = self.progress.elapsed
-        if deadline is None:
-            deadline = Deadline(max(1e-9, preset.training.time_limit - used))
+        deadline = deadline or self.deadline(preset.training.time_limit)
         left_out = {i: each["left_out"] for i, each in enumerate(self.header["problems"]) if each["left_out"]}
         try:
             trainer = Trainer(
@@ -153,14 +150,31 @@ class Checkpoint:
             show("the teacher is asked again")
             self._restore(trainer)
         except LimitError:
-            limit = preset.training.time_limit
-            raise LimitError(
-                f"the time limit of {limit:g} s was reached before training could go on: {used:.1f} s had been used "
-                f"before. A larger --time-limit goes on from {self.path}"
-            ) from None
+            raise self.out_of_time(preset.training.time_limit) from None
         except (KeyError, ValueError, TypeError, RuntimeError) as error:
             raise ModelFileError(f"{self.path}: cannot go on from it: {error}. {_BEGIN_ANEW}") from None
         return trainer
+
+    def deadline(self, time_limit: float, used: float = 0.0) -> Deadline:
+        """The end of what is left of a time limit, which holds for all sessions of the training together.
+
+        Args:
+            time_limit: In seconds.
+            used: What this session has used of it already.
+
+        Raises:
+            LimitError: If nothing is left.
+        """
+        used += self.progress.elapsed
+        if used >= time_limit:
+            raise self.out_of_time(time_limit)
+        return Deadline(time_limit, used=used)
+
+    def out_of_time(self, time_limit: float) -> LimitError:
+        return LimitError(
+            f"the time limit of {time_limit:g} s was reached before training could go on: "
+            f"{self.progress.elapsed:.1f} s had been used before. A larger --time-limit goes on from {self.path}"
+        )
 
     def _other(self, difference: str) -> ModelFileError:
         return ModelFileError(
@@ -213,7 +227,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
         raise ModelFileError(
             f"{path}: the checkpoint has version {version!r}; version {VERSION} is needed. {_BEGIN_ANEW}"
         )
-    if header.pop("checksum", None) != _checksum(header, tensors):
+    if header.pop("checksum", None) != checksum(header, tensors):
         raise ModelFileError(f"{path}: damaged: its checksum is wrong. {_BEGIN_ANEW}")
     return Checkpoint(path, header, tensors)
 
@@ -229,16 +243,8 @@ _BEGIN_ANEW = "The same command with --force instead of --resume begins anew"
 
 def _write(path: Path, header: dict[str, Any], tensors: Arrays) -> None:
     header = header | {"version": VERSION}
-    complete = header | {"checksum": _checksum(header, tensors)}
+    complete = header | {"checksum": checksum(header, tensors)}
     write_atomically(path, join_tensors(tensors, {FORMAT: json.dumps(complete)}))
-
-
-def _checksum(header: dict[str, Any], tensors: Arrays) -> str:
-    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
-    for name in sorted(tensors):
-        array = np.ascontiguousarray(tensors[name])
-        digest.update(f"{name} {array.dtype} {array.shape}\n".encode() + array.tobytes())
-    return digest.hexdigest()
 
 
 def _options(preset: Preset, seed: int) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def choose_problems(
 
     Raises:
         ConfigError: If there is no problem to train on.
-        LimitError: If there is none since time ran out, or since an action has too many successors.
+        LimitError: If there is none since a limit was reached: on time, expanded states, or successors of an action.
     """
     config = preset.training
     used: dict[int, TrainingProblem] = {}
@@ -120,6 +120,7 @@ def choose_problems(
         finally:
             seconds[task.problem] = seconds.get(task.problem, 0.0) + deadline.elapsed - begin
         if value is None:
+            too_large = True
             reasons[position] = (
                 f"the teacher did not solve it within {config.query_limit:,} expanded states (--query-limit)"
             )

@@ -86,11 +86,11 @@ class Progress:
     def why_over(self, config: TrainingConfig) -> str | None:
         """Why training is over, whatever time is left; None if it is not."""
         if self.is_solved(config):
-            return f"all training problems solved for {config.solved_epochs} epochs"
+            return f"all training problems solved for {config.solved_epochs} epoch{'s' * (config.solved_epochs != 1)}"
         if self.idle_epochs >= config.patience:
-            return f"nothing better for {config.patience} epochs"
+            return f"nothing better for {config.patience} epoch{'s' * (config.patience != 1)}"
         if len(self.history) >= config.max_epochs:
-            return f"the limit of {config.max_epochs} epochs"
+            return f"the limit of {config.max_epochs} epoch{'s' * (config.max_epochs != 1)}"
         return None
 
 

@@ -52,7 +52,7 @@ def make_document(
     """The report of all experiments of a folder; figures take longest and can be left out."""
     compared = [each for each in experiments if is_compared(each)]
     in_paper = any(map(is_in_paper, experiments))
-    title = "The paper’s four questions" if in_paper else "Four questions"
+    title = "The paper’s four questions" if in_paper else "What the runs say"
     sections = [Section(title, "questions", (*_unfinished(experiments), *answers(experiments)))]
     if compared:
         sections.append(Section("Best ASNet, best baseline", "best", (best_table(compared),)))
