@@ -37,8 +37,8 @@ from asnets.cli.tables import facts_table, show_table
 from asnets.files import refuse_overwriting, write_atomically
 from asnets.grounding import DEFAULT_LIMITS
 from asnets.network import DomainSignature, NetworkConfig
-from asnets.network.picture import network_picture
 from asnets.network.weights import num_parameters
+from asnets.pictures import draw_network
 from asnets.ppddl.writer import show_condition
 
 _MAX_GOAL_WIDTH = 200
@@ -100,7 +100,7 @@ def inspect(
         check_fits(trained.network, loaded.task)
         config = trained.network.config
     if config is not None and output is not None:
-        write_atomically(output, network_picture(loaded.task, config))
+        write_atomically(output, draw_network(loaded.task, config))
     if json:
         print_json(_as_json(loaded, config, output))
     else:

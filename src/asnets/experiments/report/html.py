@@ -23,7 +23,7 @@ from asnets.experiments.report.document import (
     Section,
     Table,
 )
-from asnets.network.svg import clean
+from asnets.pictures.svg import clean
 
 
 def escape(text: str) -> str:
