@@ -25,7 +25,6 @@ from asnets.cli.running import (
     DomainArgument,
     JsonOption,
     LenientOption,
-    LoadedTask,
     MaxActionsOption,
     ModelCostsOption,
     ProblemArgument,
@@ -36,6 +35,7 @@ from asnets.cli.running import (
 from asnets.cli.tables import facts_table, show_table
 from asnets.files import refuse_overwriting, write_atomically
 from asnets.grounding import DEFAULT_LIMITS
+from asnets.loading import LoadedTask
 from asnets.network import DomainSignature, NetworkConfig
 from asnets.network.weights import num_parameters
 from asnets.pictures import draw_network

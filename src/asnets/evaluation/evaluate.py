@@ -41,6 +41,11 @@ class Evaluation:
     seconds: dict[str, float]
     failures: tuple[Failure, ...] = ()
 
+    def __repr__(self) -> str:
+        cost = "" if self.finished.mean_cost is None else f", mean cost {self.finished.mean_cost:.2f}"
+        status = "" if self.status == "finished" else f", stopped by the limit on {self.status}"
+        return f"<Evaluation on {self.task.problem}: {self.goals:,} of {self.runs:,} runs reach the goal{cost}{status}>"
+
     @property
     def goals(self) -> int:
         return self.finished.count("goal")

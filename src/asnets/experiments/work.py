@@ -25,11 +25,11 @@ from asnets.deadline import Deadline
 from asnets.evaluation.blocks_strategies import run_strategy
 from asnets.evaluation.rollouts import ENDINGS, simulate
 from asnets.experiments.definition import preset_of
-from asnets.grounding import GroundTask, ground
-from asnets.network.model_file import model_bytes, read_model
+from asnets.grounding import GroundTask
+from asnets.loading import load_text
+from asnets.network.model_file import model_bytes
 from asnets.network.native_policy import NetworkPolicy
 from asnets.planning import SearchLimits, Solver
-from asnets.ppddl import parse_text
 from asnets.training.trainer import Trainer, train
 
 Figures = dict[str, Any]
@@ -69,7 +69,7 @@ def _train(payload: dict[str, Any]) -> tuple[str, Figures, bytes]:
 
 
 def _run_network(payload: dict[str, Any], model: bytes, keep: Keep) -> tuple[str, Figures]:
-    network = read_policy(model).network
+    network = Policy.from_bytes(model).network
     start = time.process_time()
     task = read_task(payload["problem"])
     policy = NetworkPolicy(network, task)
@@ -172,16 +172,6 @@ def _figures(payload: dict[str, Any], endings: list[int], costs: list[float]) ->
     return {"runs": payload["runs"], "endings": [ENDINGS[ending] for ending in endings], "costs": list(costs)}
 
 
-def read_policy(model: bytes) -> Policy:
-    """The policy of a model file's contents."""
-    contents = read_model(model)
-    return Policy(contents.network, contents.training)
-
-
 def read_task(text: dict[str, str]) -> GroundTask:
     """The ground task of a problem in a payload."""
-    document = parse_text(f"{text['domain']}\n{text['problem']}", text["name"])
-    (domain,), (problem,) = document.domains, document.problems
-    task = ground(domain, problem, costs=text.get("costs", "unit"))
-    _ = task.native
-    return task
+    return load_text(text["domain"], text["problem"], costs=text.get("costs", "unit"))

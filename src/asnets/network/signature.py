@@ -70,6 +70,9 @@ class DomainSignature:
     predicates: tuple[tuple[str, int], ...]
     schemas: tuple[SchemaSignature, ...]
 
+    def __repr__(self) -> str:
+        return f"<DomainSignature: {len(self.predicates)} predicates, {len(self.schemas)} schemas>"
+
     @classmethod
     def of(cls, task: GroundTask) -> DomainSignature:
         """The signature of the domain of a task."""

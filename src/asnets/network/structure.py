@@ -101,6 +101,13 @@ class Structure:
     constant_truth: Bools
     in_goal: Bools
 
+    def __repr__(self) -> str:
+        nodes = sum(part.num_nodes for part in self.predicates)
+        return (
+            f"<Structure: {self.num_actions:,} actions of {len(self.schemas)} schemas, "
+            f"{nodes:,} nodes of {len(self.predicates)} predicates, pooling by {self.pooling}>"
+        )
+
 
 def build_structure(task: GroundTask, pooling: str = "schema") -> Structure:
     """The structure of a ground task.

@@ -11,8 +11,18 @@ from asnets.planning.heuristics import (
     initial_value,
     make_heuristic,
 )
-from asnets.planning.policy_file import PolicyOrigin, SavedPolicy, extract_policy, is_policy, load_policy, save_policy
+from asnets.planning.policy_file import (
+    PolicyOrigin,
+    SavedPolicy,
+    extract_policy,
+    is_policy,
+    load_policy,
+    policy_bytes,
+    read_policy,
+    save_policy,
+)
 from asnets.planning.solvers import GIVE_UP, PLANNERS, PlannerInfo, QValues, SearchLimits, Solution, Solver
+from asnets.planning.solving import Solved, solve
 
 __all__ = [
     "ACTION_FEATURES",
@@ -29,6 +39,7 @@ __all__ = [
     "SavedPolicy",
     "SearchLimits",
     "Solution",
+    "Solved",
     "Solver",
     "extract_policy",
     "features_width",
@@ -38,6 +49,9 @@ __all__ = [
     "is_policy",
     "load_policy",
     "make_heuristic",
+    "policy_bytes",
+    "read_policy",
     "resident_memory",
     "save_policy",
+    "solve",
 ]
