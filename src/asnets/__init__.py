@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from asnets.loading import load_text as load_text
     from asnets.planning import HEURISTICS as HEURISTICS
     from asnets.planning import PLANNERS as PLANNERS
-    from asnets.planning import solve as solve
+    from asnets.solving import solve as solve
 
     __version__: str
 
@@ -54,7 +54,8 @@ _HOMES = {
     "asnets.errors": ("AsnetsError",),
     "asnets.grounding": ("GroundTask",),
     "asnets.loading": ("generate", "load", "load_text"),
-    "asnets.planning": ("HEURISTICS", "PLANNERS", "solve"),
+    "asnets.planning": ("HEURISTICS", "PLANNERS"),
+    "asnets.solving": ("solve",),
 }
 __all__ = [name for names in _HOMES.values() for name in names]
 

@@ -22,7 +22,6 @@ from asnets.planning.policy_file import (
     save_policy,
 )
 from asnets.planning.solvers import GIVE_UP, PLANNERS, PlannerInfo, QValues, SearchLimits, Solution, Solver
-from asnets.planning.solving import Solved, solve
 
 __all__ = [
     "ACTION_FEATURES",
@@ -39,7 +38,6 @@ __all__ = [
     "SavedPolicy",
     "SearchLimits",
     "Solution",
-    "Solved",
     "Solver",
     "extract_policy",
     "features_width",
@@ -53,5 +51,4 @@ __all__ = [
     "read_policy",
     "resident_memory",
     "save_policy",
-    "solve",
 ]

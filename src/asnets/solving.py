@@ -1,4 +1,4 @@
-"""Solving a task in one call."""
+"""A planner in one call: status, value, and a policy."""
 
 from __future__ import annotations
 
