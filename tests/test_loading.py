@@ -78,7 +78,7 @@ def test_same_mistakes_as_from_files(files: tuple[Path, Path], texts: tuple[str,
         warnings: list[Diagnostic] = []
         error = ""
         try:
-            load(*given, lenient=lenient, on_warning=warnings.append)  # type: ignore[operator]
+            load(*given, lenient=lenient, on_warning=warnings.append)
         except AsnetsError as raised:
             error = f"{type(raised).__name__} {raised}"
         outcomes.append((error, "\n".join(map(str, warnings))))
