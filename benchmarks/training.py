@@ -85,7 +85,7 @@ def run_one(
 ) -> dict[str, Any]:
     """Trains and tests; in a process of its own."""
     from asnets.evaluation.evaluate import evaluate
-from asnets.policies.networks import network_policy
+    from asnets.policies.networks import network_policy
     from asnets.training import PRESETS
     from asnets.training.trainer import Trainer, train
 
