@@ -18,9 +18,10 @@ import pytest
 import asnets
 from asnets.domains import domain_text
 from asnets.errors import ConfigError, FileError, ModelFileError
-from asnets.evaluation import RandomPolicy, simulate
+from asnets.evaluation import simulate
 from asnets.network import build_structure
-from asnets.planning import SavedPolicy, Solver, extract_policy
+from asnets.planning import Solver
+from asnets.policies import SavedPolicy, extract_policy
 from asnets.ppddl import parse_text
 from tests.support import REPOSITORY
 
@@ -99,7 +100,7 @@ def test_reprs_are_one_short_line() -> None:
         run.trace,
         evaluation,
         evaluation.finished,
-        simulate(RandomPolicy(task), episodes=2),
+        simulate(asnets.RandomPolicy(task), episodes=2),
         solved,
         solved.solver,
         solved.policy,
@@ -175,6 +176,7 @@ def test_values_of_states() -> None:
     assert solved.value_of(task.propositions_of()) == pytest.approx(solved.value)
     names = [task.atom_name(int(atom)) for atom in task.propositions_of()]
     assert solved.value_of(names) == pytest.approx(solved.value)
+    assert solved.value_of(asnets.Simulator(task).state) == pytest.approx(solved.value)
     assert solved.value_of(["(vehicle-at l-1-4)", "(not-flattire)", "(road l-1-1 l-1-2)"]) == pytest.approx(1.0)
     with pytest.raises(ConfigError, match=r"the task has no proposition '\(vehicle-at nowhere\)'"):
         solved.value_of(["(vehicle-at nowhere)"])

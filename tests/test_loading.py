@@ -11,8 +11,8 @@ from asnets.deadline import Deadline
 from asnets.domains import domain_text, generate
 from asnets.errors import AsnetsError, ConfigError, Diagnostic, FileError, InputError, LimitError
 from asnets.grounding import Limits, ground
+from asnets.grounding.fingerprint import fingerprint
 from asnets.loading import load_stages
-from asnets.planning.policy_file import fingerprint
 from asnets.ppddl import LENIENT_HINT, parse_text, write_problem
 
 DOMAIN = "(define (domain d) (:predicates (p) (q)) (:action a :effect (p)))\n"

@@ -40,6 +40,11 @@ if TYPE_CHECKING:
     from asnets.loading import load_text as load_text
     from asnets.planning import HEURISTICS as HEURISTICS
     from asnets.planning import PLANNERS as PLANNERS
+    from asnets.policies import POLICIES as POLICIES
+    from asnets.policies import FunctionPolicy as FunctionPolicy
+    from asnets.policies import RandomPolicy as RandomPolicy
+    from asnets.simulator import Simulator as Simulator
+    from asnets.simulator import State as State
     from asnets.solving import solve as solve
 
     __version__: str
@@ -55,6 +60,8 @@ _HOMES = {
     "asnets.grounding": ("GroundTask",),
     "asnets.loading": ("generate", "load", "load_text"),
     "asnets.planning": ("HEURISTICS", "PLANNERS"),
+    "asnets.policies": ("FunctionPolicy", "POLICIES", "RandomPolicy"),
+    "asnets.simulator": ("Simulator", "State"),
     "asnets.solving": ("solve",),
 }
 __all__ = [name for names in _HOMES.values() for name in names]

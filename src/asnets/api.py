@@ -19,13 +19,15 @@ from asnets.evaluation.evaluate import Evaluation, evaluate
 from asnets.evaluation.rollouts import EpisodeRecord
 from asnets.grounding import GroundTask
 from asnets.grounding.costs import COST_MODES
-from asnets.grounding.task import State
+from asnets.grounding.task import StateLike
 from asnets.loading import load
 from asnets.models import find_model
 from asnets.network.model_file import Model, load_model, model_bytes, read_model, save_model
-from asnets.network.native_policy import NetworkPolicy
 from asnets.network.network import ASNet
 from asnets.network.weights import num_parameters
+from asnets.planning import ActionFeatures
+from asnets.policies import TaskPolicy
+from asnets.policies.networks import NetworkPolicy, network_policy
 from asnets.ppddl import log_warning
 from asnets.training.advice import shortcomings
 from asnets.training.config import PRESETS
@@ -84,6 +86,37 @@ class Run:
         return self.trace.record
 
 
+def run_policy(
+    policy: TaskPolicy,
+    *,
+    seed: int = 0,
+    episode: int = 0,
+    max_steps: int = 300,
+    detect_dead_ends: bool = True,
+    deadline: Deadline = NO_DEADLINE,
+) -> Run:
+    """One run of any policy of a task, step by step: the one that `simulate` makes for this seed and number."""
+    task = policy.task
+    run = trace(
+        policy,
+        seed=seed,
+        episode=episode,
+        max_steps=max_steps,
+        detect_dead_ends=detect_dead_ends,
+        deadline=deadline,
+    )
+    steps = tuple(
+        RunStep(
+            task.action_name(step.action),
+            _named(policy, state),
+            tuple(task.atom_name(atom) for atom in step.added),
+            tuple(task.atom_name(atom) for atom in step.deleted),
+        )
+        for step, state in zip(run.steps, run.states, strict=False)
+    )
+    return Run(steps, run)
+
+
 class Policy:
     """A trained policy of a domain.
 
@@ -124,9 +157,22 @@ class Policy:
         """The costs that it was trained with, "unit" or "metric": those to load a task with."""
         return self._known_costs() or "unit"
 
-    def probabilities(self, task: GroundTask, state: State | None = None) -> dict[str, float]:
+    def probabilities(self, task: GroundTask, state: StateLike | None = None) -> dict[str, float]:
         """The probability of each applicable action in a state, the initial one by default; the likeliest first."""
-        return _named(task, self._in(task), task.propositions_of(state))
+        return _named(self.of(task), task.propositions_of(state))
+
+    def logits(self, task: GroundTask, state: StateLike | None = None) -> dict[str, float]:
+        """The outputs of the network, before the softmax, for all actions, applicable or not."""
+        logits = self.of(task).logits(task.propositions_of(state))
+        return {task.action_name(action): float(logit) for action, logit in enumerate(logits)}
+
+    def features(self, task: GroundTask, state: StateLike | None = None) -> dict[str, tuple[float, ...]]:
+        """What the network reads of heuristics about each action; empty tuples if it reads none."""
+        names = self.network.config.features
+        if not names:
+            return {task.action_name(action): () for action in range(task.num_actions)}
+        rows = ActionFeatures(task, names).of(task.propositions_of(state))
+        return {task.action_name(action): tuple(map(float, row)) for action, row in enumerate(rows)}
 
     def run(
         self,
@@ -135,29 +181,19 @@ class Policy:
         seed: int = 0,
         episode: int = 0,
         max_steps: int = 300,
+        sampled: bool = False,
         detect_dead_ends: bool = True,
         deadline: Deadline = NO_DEADLINE,
     ) -> Run:
-        """One run of the greedy policy: of those that `evaluate` makes with the same seed, the one of this number."""
-        policy = self._in(task)
-        found = trace(
-            policy,
+        """One run of the policy: of those that `evaluate` makes with the same seed, the one of this number."""
+        return run_policy(
+            self.of(task, sampled=sampled),
             seed=seed,
             episode=episode,
             max_steps=max_steps,
             detect_dead_ends=detect_dead_ends,
             deadline=deadline,
         )
-        steps = tuple(
-            RunStep(
-                task.action_name(step.action),
-                _named(task, policy, state),
-                tuple(task.atom_name(atom) for atom in step.added),
-                tuple(task.atom_name(atom) for atom in step.deleted),
-            )
-            for step, state in zip(found.steps, found.states, strict=False)
-        )
-        return Run(steps, found)
 
     def evaluate(
         self,
@@ -169,14 +205,13 @@ class Policy:
         time_limit: float = 9000.0,
         memory_limit: int = 10 * 10**9,
         threads: int = 1,
+        sampled: bool = False,
         detect_dead_ends: bool = True,
         progress: Callable[[int], None] = lambda done: None,
     ) -> Evaluation:
-        """Many runs of the greedy policy; see `asnets.evaluation.evaluate.evaluate`."""
-        self._check_costs(task)
+        """Many runs of the policy, greedy or sampled; see `asnets.evaluation.evaluate.evaluate`."""
         return evaluate(
-            self.network,
-            task,
+            self.of(task, sampled=sampled),
             runs=runs,
             max_steps=max_steps,
             seed=seed,
@@ -195,9 +230,14 @@ class Policy:
             f"{config.layers} layers of hidden size {config.hidden}, {num_parameters(signature, config):,} parameters>"
         )
 
-    def _in(self, task: GroundTask) -> NetworkPolicy:
+    def of(self, task: GroundTask, *, sampled: bool = False) -> NetworkPolicy:
+        """What it does in a task: greedy, or drawing actions by their probabilities.
+
+        Raises:
+            ConfigError: If the task is of another domain; the message names what differs.
+        """
         self._check_costs(task)
-        return NetworkPolicy(self.network, task)
+        return network_policy(self.network, task, sampled=sampled)
 
     def _check_costs(self, task: GroundTask) -> None:
         """Says once where costs are others than in training: they are counted, and the landmarks depend on them."""
@@ -260,7 +300,11 @@ def train(
     return Policy(trainer.best_network(), trainer.result() | {"ended": reason})
 
 
-def _named(task: GroundTask, policy: NetworkPolicy, state: npt.NDArray[np.int32]) -> dict[str, float]:
-    actions, probabilities = policy.probabilities(state)
+def _named(policy: TaskPolicy, state: npt.NDArray[np.int32]) -> dict[str, float]:
+    """The probability of each action, the likeliest first; of a network, also where it is greedy, its softmax."""
+    if isinstance(policy, NetworkPolicy):
+        actions, probabilities = policy.probabilities(state)
+    else:
+        actions, probabilities = policy.distributions([state])[0]
     order = np.argsort(-probabilities, kind="stable")
-    return {task.action_name(int(actions[i])): float(probabilities[i]) for i in order}
+    return {policy.task.action_name(int(actions[i])): float(probabilities[i]) for i in order}

@@ -8,9 +8,9 @@ from functools import cached_property
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError
 from asnets.grounding import GroundTask
-from asnets.grounding.task import State
-from asnets.planning.policy_file import SavedPolicy, extract_policy
+from asnets.grounding.task import StateLike
 from asnets.planning.solvers import PLANNERS, SearchLimits, Solution, Solver, Status
+from asnets.policies import SavedPolicy, extract_policy
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class Solved:
         """
         return extract_policy(self.solver)
 
-    def value_of(self, state: State) -> float:
+    def value_of(self, state: StateLike) -> float:
         """The optimal expected cost from a state, V*(s), for which the search goes on.
 
         Args:
-            state: The true propositions, by name or by number.
+            state: That of a simulator, or the true propositions by name or by number.
 
         Raises:
             ConfigError: If a name is unknown, or the planner does not solve states to optimality.

@@ -28,8 +28,8 @@ from asnets.experiments.definition import preset_of
 from asnets.grounding import GroundTask
 from asnets.loading import load_text
 from asnets.network.model_file import model_bytes
-from asnets.network.native_policy import NetworkPolicy
 from asnets.planning import SearchLimits, Solver
+from asnets.policies.native_network import NativeNetworkPolicy
 from asnets.training.trainer import Trainer, train
 
 Figures = dict[str, Any]
@@ -72,7 +72,7 @@ def _run_network(payload: dict[str, Any], model: bytes, keep: Keep) -> tuple[str
     network = Policy.from_bytes(model).network
     start = time.process_time()
     task = read_task(payload["problem"])
-    policy = NetworkPolicy(network, task)
+    policy = NativeNetworkPolicy(network, task)
     loaded = time.process_time()
 
     def run(number: int) -> tuple[int, float]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +28,17 @@ from asnets.errors import ConfigError
 Ints = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
-State = Sequence[str] | Ints
-"""The true propositions of a state, by name as in "(at l-1-1)" or by number."""
+
+
+class NumberedState(Protocol):
+    """A state that knows its true propositions by number, such as that of a simulator."""
+
+    @property
+    def propositions(self) -> Ints: ...
+
+
+StateLike = Sequence[str] | Ints | NumberedState
+"""A state: its true propositions by name, as in "(at l-1-1)", or by number, or an object that knows them."""
 
 
 @dataclass(frozen=True)
@@ -186,10 +196,10 @@ class GroundTask:
         names = (self.objects[index] for index in schema.arguments[action - schema.first_action])
         return f"({' '.join((schema.name, *names))})"
 
-    def propositions_of(self, state: State | None = None) -> Ints:
+    def propositions_of(self, state: StateLike | None = None) -> Ints:
         """The true propositions of a state by number, ascending; of the initial state by default.
 
-        Atoms whose truth never changes may be named too; they say nothing.
+        Atoms whose truth never changes may be named too.
 
         Raises:
             ConfigError: If something else is named.
@@ -200,14 +210,17 @@ class GroundTask:
             return state
         if isinstance(state, str):
             raise ConfigError(f"expected the names of all true propositions of a state, not {state!r} alone")
-        unknown = [name for name in state if name not in self._atom_numbers]
+        if not isinstance(state, Sequence):
+            return state.propositions
+        unknown = [name for name in state if name not in self.atom_numbers]
         if unknown:
             raise ConfigError(f"the task has no proposition {unknown[0]!r}")
-        true = {self._atom_numbers[name] for name in state}
+        true = {self.atom_numbers[name] for name in state}
         return np.array(sorted(atom for atom in true if atom < self.num_propositions), np.int32)
 
     @cached_property
-    def _atom_numbers(self) -> dict[str, int]:
+    def atom_numbers(self) -> dict[str, int]:
+        """The number of each atom by its name."""
         return {self.atom_name(atom): atom for atom in range(self.num_atoms)}
 
     @cached_property
