@@ -118,7 +118,7 @@ def test_blocksworld_extended(scale: str) -> None:
 @pytest.mark.parametrize("scale", ["quick", "paper"])
 def test_monster(scale: str) -> None:
     experiment = load_experiment("monster", scale)
-    assert [each.settings["options"]["layers"] for each in experiment.systems] == [1, 2, 3, 4] * 2
+    assert [each.config["options"]["layers"] for each in experiment.systems] == [1, 2, 3, 4] * 2
     assert sizes(experiment) == dict.fromkeys(range(1, 6), 1)
 
 
@@ -139,11 +139,11 @@ def test_systems() -> None:
     """What the names say is what is run."""
     for system in load_experiment("triangle-tireworld", "quick").systems:
         if system.kind == "planner":
-            assert system.name.startswith(f"{system.settings['planner']}-{system.settings['heuristic']}")
-            depth = 2 if system.name.endswith("depth-2") else 3 if system.settings["planner"] == "ssipp" else None
-            assert system.settings["depth"] == depth
+            assert system.name.startswith(f"{system.config['planner']}-{system.config['heuristic']}")
+            depth = 2 if system.name.endswith("depth-2") else 3 if system.config["planner"] == "ssipp" else None
+            assert system.config["depth"] == depth
         else:
-            preset = preset_of(system.settings)
+            preset = preset_of(system.config)
             assert preset.training.teacher_heuristic == ("lmcut" if "lmcut" in system.name else "hadd")
             assert bool(preset.network.features) == ("no-landmarks" not in system.name)
 
@@ -192,8 +192,8 @@ def test_own_files(folder: Path) -> None:
     assert [each.size for each in experiment.test] == [1, 2, 3]
     assert [each.name for each in experiment.test] == [generate("triangle-tireworld", size).name for size in (1, 2, 3)]
     mine, network, own_gn1 = experiment.systems
-    assert mine.settings == {"planner": "ssipp", "heuristic": "lmcut", "depth": 5}
-    assert own_gn1.settings == {"planner": "vi", "heuristic": "zero", "depth": None}
+    assert mine.config == {"planner": "ssipp", "heuristic": "lmcut", "depth": 5}
+    assert own_gn1.config == {"planner": "vi", "heuristic": "zero", "depth": None}
     assert [(each.name, each.size) for each in network.train] == [
         (experiment.test[0].name, 1),
         (experiment.test[1].name, 7),
@@ -256,15 +256,15 @@ def test_options(folder: Path) -> None:
         options = { learn_steps = 9 }
         """
     smoke, quick = load(folder, text), load(folder, text, "quick")
-    assert smoke.systems[0].settings["options"] == {
+    assert smoke.systems[0].config["options"] == {
         "layers": 3,
         "hidden": 8,
         "features": [],
         "learn_steps": 9,
         "max_epochs": 2,
     }
-    assert quick.systems[0].settings["options"] == {"layers": 3, "hidden": 8, "features": [], "learn_steps": 5}
-    assert preset_of(quick.systems[0].settings).network.features == ()
+    assert quick.systems[0].config["options"] == {"layers": 3, "hidden": 8, "features": [], "learn_steps": 5}
+    assert preset_of(quick.systems[0].config).network.features == ()
 
 
 def test_unknown_names() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from asnets.experiments.report.document import Cell, Table
-from asnets.experiments.report.figures import time_points, training_seconds
+from asnets.experiments.report.charts import time_points, training_seconds
+from asnets.experiments.report.document import Table, TableCell
 from asnets.experiments.report.networks import landmark_pair
 from asnets.experiments.report.references import between_text
 from asnets.experiments.report.seeds import seed_table
@@ -27,7 +27,7 @@ def spread(half: float) -> float:
     return half * math.sqrt(29) / T29
 
 
-def texts(cell: Cell) -> list[str]:
+def texts(cell: TableCell) -> list[str]:
     return [f"{line.style}: {line.text}{' ' + line.mark if line.mark else ''}" for line in cell]
 
 
@@ -286,7 +286,7 @@ def test_monster_table_stands_beside_the_paper_s(tmp_path: Path) -> None:
 
 
 def test_time_is_that_of_the_cells_that_reach_the_goal(tmp_path: Path) -> None:
-    """One seed was stopped before there were any figures, one with figures, as a planner's search is."""
+    """One seed was stopped before there were any metrics, one with metrics, as a planner's search is."""
     results = Results(tmp_path)
     cells = {("p", "a"): [goals(10, 5.0, of=10, seconds=1.0), Runs(outcome="time", runs=10, seconds=20.0), None]}
     results.add("e", [system("p")], [problem("a", 1)], cells)

@@ -238,7 +238,7 @@ def test_a_run_is_drawn_with_the_model(tmp_path: Path) -> None:
         definition["picture"] = {"name": "one", "domain": domain, "problem": text}
         store.set_experiment("mine", scale, definition, store.places("mine"))
         row = next(row for row in store.rows().values() if row.kind == "train")
-        store.add(row.key, row.kind, row.settings, replace(row.outcome, model=model.read_bytes()))
+        store.add(row.key, row.kind, row.payload, replace(row.result, model=model.read_bytes()))
     write_report(tmp_path)
     assert (tmp_path / "figures" / "run-mine.svg").read_text().startswith("<")
     text = (tmp_path / "report.html").read_text(encoding="utf-8")

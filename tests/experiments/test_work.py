@@ -36,9 +36,9 @@ def test_costs(tmp_path: Path, line: str, cost: float) -> None:
     )
     ((_, cell),) = grid(load_experiment(str(path), "smoke"))
     kept: list[object] = []
-    outcome, figures, model = do_cell(cell.payload, None, kept.append)
-    assert (outcome, figures["value"], model) == ("finished", cost, None)
-    assert figures["costs"] == [cost] * 3
+    outcome, metrics, model = do_cell(cell.payload, None, kept.append)
+    assert (outcome, metrics["value"], model) == ("finished", cost, None)
+    assert metrics["costs"] == [cost] * 3
     assert len(kept) == 4
 
 
@@ -53,22 +53,22 @@ def test_unknown_costs(tmp_path: Path) -> None:
 def test_a_network_is_stopped_by_cpu_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a clock that goes on by a second whenever it is looked at; the runs that have ended are kept."""
     cells = [cell for _, cell in grid(load_experiment(str(tiny_experiment(tmp_path)), "smoke"))]
-    _, _, model = do_cell(next(cell.payload for cell in cells if cell.kind == "train"), None, lambda figures: None)
+    _, _, model = do_cell(next(cell.payload for cell in cells if cell.kind == "train"), None, lambda metrics: None)
     payload = next(cell.payload for cell in cells if cell.kind == "asnet") | {"runs": 30}
-    outcome, whole, _ = do_cell(payload, model, lambda figures: None)
+    outcome, whole, _ = do_cell(payload, model, lambda metrics: None)
     assert (outcome, len(whole["endings"])) == ("finished", 30)
     clock = itertools.count()
     monkeypatch.setattr("asnets.experiments.work.time.process_time", lambda: float(next(clock)))
     kept: list[dict[str, Any]] = []
-    outcome, figures, _ = do_cell(
+    outcome, metrics, _ = do_cell(
         payload | {"cut_offs": payload["cut_offs"] | {"time_limit": 20.0}}, model, kept.append
     )
     assert outcome == "time"
-    number = len(figures["endings"])
+    number = len(metrics["endings"])
     assert 0 < number < 30
     assert [len(each["endings"]) for each in kept] == list(range(number + 1))
     for name in ("endings", "costs"):
-        assert figures[name] == kept[-1][name] == whole[name][:number]
+        assert metrics[name] == kept[-1][name] == whole[name][:number]
 
 
 def test_a_cell_needs_no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,6 +78,6 @@ def test_a_cell_needs_no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     model: bytes | None = None
     for kind in ("train", "asnet", "planner"):
         payload = next(cell.payload for cell in cells if cell.kind == kind)
-        outcome, _, trained = do_cell(payload, model, lambda figures: None)
+        outcome, _, trained = do_cell(payload, model, lambda metrics: None)
         assert outcome == "finished"
         model = trained or model

@@ -76,7 +76,7 @@ def reproduce(
     require(executor in EXECUTORS, f"unknown executor {executor!r}; expected one of {', '.join(EXECUTORS)}")
     require(address is None or executor == "ray", "--address is for --executor ray")
     from asnets.experiments.definition import load_experiment, shipped_experiments
-    from asnets.experiments.results import collect, mishaps
+    from asnets.experiments.results import collect, failures
     from asnets.experiments.runner import Selection, run_experiments
     from asnets.experiments.store import FILE_NAME, Store
 
@@ -107,7 +107,7 @@ def reproduce(
         raise
     finally:
         runner.close()
-    for message, count in mishaps(results).items():
+    for message, count in failures(results).items():
         _LOG.warning("%d of the cells of %s", count, message)
     if no_report:
         print(f"results: {output / FILE_NAME}")

@@ -46,7 +46,7 @@ class ProblemText:
     """A problem with its domain, as PPDDL, so that it can be sent to another machine.
 
     Attributes:
-        size: Orders problems; those of one size are averaged in figures.
+        size: Orders problems; those of one size are averaged in charts.
         paper: Its name in the paper's tables; None if it is not there.
         costs: Of actions: "unit", or "metric" for those of the problem.
     """
@@ -66,7 +66,7 @@ class System:
     Attributes:
         name: As in files and on the command line.
         title: For people.
-        settings: For an ASNet `preset` and `options`; for a planner `planner`, `heuristic` and `depth`; for a strategy
+        config: For an ASNet `preset` and `options`; for a planner `planner`, `heuristic` and `depth`; for a strategy
             `strategy`.
         paper: System and variant in the paper's tables; None if it is not there.
         train: The training problems of an ASNet.
@@ -76,7 +76,7 @@ class System:
     name: str
     kind: SystemKind
     title: str
-    settings: dict[str, Any]
+    config: dict[str, Any]
     paper: tuple[str, str] | None = None
     train: tuple[ProblemText, ...] = ()
     seeds: int = 1
@@ -275,14 +275,14 @@ def _system(
         raise ConfigError(f"{where}: title must be text, and paper a system and a variant")
     seeds = _seeds(table, "seeds", scale.training_seeds if kind == "asnet" else scale.seeds, where)
     if kind == "asnet":
-        settings: dict[str, Any] = {
+        config: dict[str, Any] = {
             "preset": table.get("preset", "default"),
             "options": dict(common) | _table(table, "options", where) | scale.options,
         }
-        _check_options(settings, where)
+        _check_options(config, where)
         own = table.get("train", train)
         problems = () if own is None else reader.problems(own, f"{where}: train")
-        return System(name, "asnet", title, settings, paper, problems, seeds)
+        return System(name, "asnet", title, config, paper, problems, seeds)
     if kind == "planner":
         planner, heuristic, depth = table.get("planner"), table.get("heuristic", "lmcut"), table.get("depth")
         if not _is_among(planner, PLANNERS):
@@ -291,26 +291,26 @@ def _system(
             raise ConfigError(f"{where}: heuristic must be one of {', '.join(HEURISTICS)}, not {heuristic!r}")
         if depth is not None and (planner != "ssipp" or not _is_whole(depth) or not 1 <= depth <= _LARGEST):
             raise ConfigError(f"{where}: depth must be a whole number from 1 to {_LARGEST}, and is for ssipp alone")
-        settings = {"planner": planner, "heuristic": heuristic, "depth": depth}
-        return System(name, "planner", title, settings, paper, seeds=seeds)
+        config = {"planner": planner, "heuristic": heuristic, "depth": depth}
+        return System(name, "planner", title, config, paper, seeds=seeds)
     if not _is_among(table.get("strategy"), STRATEGIES):
         raise ConfigError(f"{where}: strategy must be one of {', '.join(STRATEGIES)}, not {table.get('strategy')!r}")
     return System(name, "strategy", title, {"strategy": table["strategy"]}, paper)
 
 
-def preset_of(settings: Table) -> Preset:
-    """The preset of an ASNet's settings, with its options."""
-    options = {key: tuple(value) if isinstance(value, list) else value for key, value in settings["options"].items()}
-    return PRESETS[settings["preset"]].changed(**options)
+def preset_of(config: Table) -> Preset:
+    """The preset of an ASNet's config, with its options."""
+    options = {key: tuple(value) if isinstance(value, list) else value for key, value in config["options"].items()}
+    return PRESETS[config["preset"]].changed(**options)
 
 
-def _check_options(settings: Table, where: str) -> None:
-    if not _is_among(settings["preset"], PRESETS):
-        raise ConfigError(f"{where}: preset must be one of {', '.join(PRESETS)}, not {settings['preset']!r}")
+def _check_options(config: Table, where: str) -> None:
+    if not _is_among(config["preset"], PRESETS):
+        raise ConfigError(f"{where}: preset must be one of {', '.join(PRESETS)}, not {config['preset']!r}")
     known = [each.name for each in (*fields(NetworkConfig), *fields(TrainingConfig))]
-    _check_keys(settings["options"], known, f"{where}: options")
+    _check_keys(config["options"], known, f"{where}: options")
     try:
-        preset_of(settings)
+        preset_of(config)
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
     except TypeError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from asnets.experiments.report.answers import answers
+from asnets.experiments.report.charts import learning_curves, running_times
 from asnets.experiments.report.document import (
     Block,
     Commands,
@@ -15,7 +16,6 @@ from asnets.experiments.report.document import (
     Picture,
     Section,
 )
-from asnets.experiments.report.figures import learning_curves, running_times
 from asnets.experiments.report.networks import is_in_paper, judged_networks, landmark_pair, networks
 from asnets.experiments.report.references import between_text
 from asnets.experiments.report.scores import argument, is_same_instance
@@ -47,16 +47,16 @@ _MANY = 5
 
 
 def make_document(
-    experiments: Sequence[ExperimentResults], pictures: Sequence[Picture] = (), *, with_figures: bool = True
+    experiments: Sequence[ExperimentResults], pictures: Sequence[Picture] = (), *, with_charts: bool = True
 ) -> Document:
-    """The report of all experiments of a folder; figures take longest and can be left out."""
+    """The report of all experiments of a folder; charts take longest and can be left out."""
     compared = [each for each in experiments if is_compared(each)]
     in_paper = any(map(is_in_paper, experiments))
     title = "The paper’s four questions" if in_paper else "What the runs say"
     sections = [Section(title, "questions", (*_unfinished(experiments), *answers(experiments)))]
     if compared:
         sections.append(Section("Best ASNet, best baseline", "best", (best_table(compared),)))
-        if with_figures:
+        if with_charts:
             sections.append(Section("Running times", "times", (running_times(compared),), for_docs=False))
     sections += [
         Section(each.title, f"experiment-{number}", tuple(_experiment(each)))
@@ -65,7 +65,7 @@ def make_document(
     if pictures:
         sections.append(Section("Runs to look at", "pictures", tuple(pictures), for_docs=False))
     if any(each.trainings for each in experiments):
-        sections.append(Section("Trainings", "trainings", tuple(_trainings(experiments, with_figures)), for_docs=False))
+        sections.append(Section("Trainings", "trainings", tuple(_trainings(experiments, with_charts)), for_docs=False))
     legend = tuple(map(Paragraph, how_to_read(in_paper=in_paper)))
     sections += [
         Section("How to read the tables", "reading", legend),
@@ -97,7 +97,7 @@ def _run(experiments: Sequence[ExperimentResults]) -> tuple[Block, ...]:
         ("State", f"{state}; nothing is missing" if not missing else f"{state}; {missing} have not been run yet"),
         *_scale_facts(experiments),
         ("Seeds", _seeds(experiments)),
-        ("Versions", _joined(f"asnets {row.outcome.version}" for row in rows.values())),
+        ("Versions", _joined(f"asnets {row.result.version}" for row in rows.values())),
         ("Machines", _joined(_machine(row) for row in rows.values())),
         ("Finished", _dates(list(rows.values()))),
     ]
@@ -162,7 +162,7 @@ def _range(seeds: Collection[int]) -> str:
 
 
 def _machine(row: Row) -> str:
-    machine = row.outcome.machine
+    machine = row.result.machine
     parts = [
         str(machine.get("processor", "")),
         f"{machine['cores']} cores" if "cores" in machine else "",
@@ -175,7 +175,7 @@ def _machine(row: Row) -> str:
 
 
 def _dates(rows: Sequence[Row]) -> str:
-    days = sorted(row.outcome.finished[:10] for row in rows)
+    days = sorted(row.result.finished[:10] for row in rows)
     if not days:
         return ""
     return days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
@@ -218,12 +218,12 @@ def _experiment(experiment: ExperimentResults) -> list[Block]:
     return blocks
 
 
-def _trainings(experiments: Sequence[ExperimentResults], with_figures: bool) -> list[Block]:
+def _trainings(experiments: Sequence[ExperimentResults], with_charts: bool) -> list[Block]:
     blocks: list[Block] = [training_table(experiments)]
     seen: set[str] = set()
     for experiment in experiments:
         keys = {row.key for rows in experiment.trainings.values() for row in rows.values() if row is not None}
-        figure = learning_curves(experiment) if with_figures and not keys <= seen else None
-        blocks += [] if figure is None else [figure]
+        chart = learning_curves(experiment) if with_charts and not keys <= seen else None
+        blocks += [] if chart is None else [chart]
         seen |= keys
     return blocks

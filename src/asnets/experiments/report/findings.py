@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from asnets.experiments.report.figures import training_seconds
+from asnets.experiments.report.charts import training_seconds
 from asnets.experiments.report.networks import (
     is_admissible,
     is_in_paper,
@@ -145,7 +145,7 @@ def _cost_of_optimal(experiment: ExperimentResults, network: SystemInfo) -> str:
     optimal = [
         each
         for each in planners(experiment)
-        if each.settings.get("planner") != "ssipp" and is_admissible(each.settings.get("heuristic"))
+        if each.config.get("planner") != "ssipp" and is_admissible(each.config.get("heuristic"))
     ]
     if not optimal:
         return ""
@@ -276,7 +276,7 @@ def _after(experiment: ExperimentResults, system: SystemInfo) -> str:
 def lookahead(experiment: ExperimentResults, systems: Sequence[SystemInfo]) -> Finding | None:
     """Whether SSiPP, which looks ahead as far, solves as much."""
     networks = tallies(experiment, systems)
-    replanners = tallies(experiment, [each for each in planners(experiment) if each.settings.get("planner") == "ssipp"])
+    replanners = tallies(experiment, [each for each in planners(experiment) if each.config.get("planner") == "ssipp"])
     if not networks or not replanners:
         return None
     ours = most(networks)
@@ -306,7 +306,7 @@ def _lookahead_verdict(ours: int, theirs: int) -> str:
 
 
 def _depth(system: SystemInfo) -> int:
-    depth = system.settings.get("depth")
+    depth = system.config.get("depth")
     return 3 if depth is None else int(depth)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from asnets.experiments.report.document import Cell, Column, Line, Record, Table
+from asnets.experiments.report.document import Column, Line, Record, Table, TableCell
 from asnets.experiments.report.networks import is_in_paper, judged_networks, other_networks, planners
 from asnets.experiments.report.paper import Estimate, cost_mark, coverage_mark, paper_results
 from asnets.experiments.report.scores import command, estimate, estimate_lines, is_same_instance, origin, paper_lines
@@ -66,12 +66,12 @@ def selected_problems(experiment: ExperimentResults) -> list[ProblemInfo]:
 def best_table(experiments: Iterable[ExperimentResults]) -> Table:
     """Best ASNet, best baseline; the CSV has all problems."""
     experiments = [each for each in experiments if is_compared(each)]
-    rows: list[tuple[str, tuple[Cell, ...]]] = []
+    rows: list[tuple[str, tuple[TableCell, ...]]] = []
     records: list[Record] = []
     for experiment in experiments:
         chosen = {problem.name for problem in selected_problems(experiment)}
         for problem in experiment.problems:
-            cells: list[Cell] = []
+            cells: list[TableCell] = []
             for group, systems in _groups(experiment).items():
                 ours, theirs, record = _best_cells(experiment, group, systems, problem)
                 cells += [ours, theirs]
@@ -120,7 +120,7 @@ def _no_goal(
 
 def _best_cells(
     experiment: ExperimentResults, group: str, systems: Sequence[SystemInfo], problem: ProblemInfo
-) -> tuple[Cell, Cell, Record]:
+) -> tuple[TableCell, TableCell, Record]:
     is_network = any(each.kind == "asnet" for each in systems)
     has_paper = any(each.paper is not None for each in systems)
     is_known, theirs = paper_best(problem.paper, is_asnet=is_network) if has_paper else (False, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from asnets.experiments.report.document import Cell, Column, Line, Record, Table
+from asnets.experiments.report.document import Column, Line, Record, Table, TableCell
 from asnets.experiments.report.networks import judged_networks, layers, networks
 from asnets.experiments.report.paper import LANDMARK_TIME_RATIOS, Estimate, coverage_mark, paper_monster
 from asnets.experiments.report.scores import (
@@ -26,10 +26,10 @@ TIREWORLD = "triangle-tireworld"
 
 def monster_table(experiment: ExperimentResults) -> Table:
     """Coverage by proposition layers and length of the path."""
-    rows: list[tuple[str, tuple[Cell, ...]]] = []
+    rows: list[tuple[str, tuple[TableCell, ...]]] = []
     records: list[Record] = []
     for system in experiment.systems:
-        cells: list[Cell] = []
+        cells: list[TableCell] = []
         for problem in experiment.problems:
             score = experiment.scores[system.name, problem.name]
             ours = estimate(score)
@@ -106,7 +106,7 @@ def landmark_seconds(
 
 def landmark_table(experiment: ExperimentResults, pair: tuple[SystemInfo, SystemInfo]) -> Table:
     """Time with landmarks over time without, at the sizes for which the paper says it."""
-    rows: list[tuple[str, tuple[Cell, ...]]] = []
+    rows: list[tuple[str, tuple[TableCell, ...]]] = []
     records: list[Record] = []
     for size, theirs in LANDMARK_TIME_RATIOS.items():
         found = landmark_seconds(experiment, pair, size)
@@ -148,7 +148,7 @@ def landmark_table(experiment: ExperimentResults, pair: tuple[SystemInfo, System
 
 def training_table(experiments: Iterable[ExperimentResults]) -> Table:
     """All trainings, each once."""
-    rows: list[tuple[str, tuple[Cell, ...]]] = []
+    rows: list[tuple[str, tuple[TableCell, ...]]] = []
     records: list[Record] = []
     seen: set[str] = set()
     experiments = list(experiments)
@@ -188,10 +188,10 @@ def training_table(experiments: Iterable[ExperimentResults]) -> Table:
 
 def _training(
     experiment: ExperimentResults, system: SystemInfo, seed: int, row: Row | None
-) -> tuple[tuple[Cell, ...], Record]:
-    result = {} if row is None else row.outcome.result
+) -> tuple[tuple[TableCell, ...], Record]:
+    result = {} if row is None else row.result.metrics
     curve = result.get("curve", [])
-    outcome = "not run yet" if row is None else row.outcome.outcome
+    outcome = "not run yet" if row is None else row.result.outcome
     ended = result.get("ended", result.get("reason", outcome))
     coverage = curve[-1]["coverage"] if curve else None
     record: Record = {
@@ -204,14 +204,14 @@ def _training(
         "ended": ended,
         "epochs": result.get("epochs"),
         "cpu_seconds": result.get("cpu"),
-        "wall_seconds": None if row is None else row.outcome.seconds,
+        "wall_seconds": None if row is None else row.result.seconds,
         "coverage": coverage,
     }
-    cells: tuple[Cell, ...] = (
+    cells: tuple[TableCell, ...] = (
         (Line(str(len(system.train)), "detail"),),
         (Line(str(result["epochs"])),) if "epochs" in result else (Line("–"),),
         (Line(f"{result['cpu']:.0f}"),) if "cpu" in result else (Line("–"),),
-        (Line("–" if row is None else f"{row.outcome.seconds:.0f}", "detail"),),
+        (Line("–" if row is None else f"{row.result.seconds:.0f}", "detail"),),
         (Line("–" if coverage is None else f"{coverage:.0%}"),),
         (Line(ended, "note"),),
     )
