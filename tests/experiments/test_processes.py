@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from asnets.evaluation.rollouts import MAX_EPISODES
 from asnets.experiments.cells import grid
 from asnets.experiments.definition import load_experiment
 from asnets.experiments.processes import CellProcess, machine, run_in_process
@@ -19,7 +20,7 @@ from asnets.experiments.store import CellResult
 from tests.experiments.process_tree import processes
 from tests.support import wait_for
 
-ENDLESS = 10**9
+ENDLESS = MAX_EPISODES
 
 
 @cache
