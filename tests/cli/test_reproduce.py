@@ -19,10 +19,11 @@ from typer.testing import CliRunner
 from asnets.cli.main import app
 from asnets.cli.reproduce import _log_progress
 from asnets.errors import FileError
-from asnets.experiments.definition import load_experiment, shipped_experiments
+from asnets.experiments.definition import load_experiment
 from asnets.experiments.executors import LocalExecutor
 from asnets.experiments.results import collect, count_cells, failures
 from asnets.experiments.runner import RunProgress, run_experiments
+from asnets.experiments.shipped import shipped_experiments
 from asnets.experiments.store import Row, Store
 from tests.cli.running import COMMAND, ENVIRONMENT, run
 from tests.experiments import report_support as made

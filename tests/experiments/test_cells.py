@@ -9,7 +9,8 @@ from dataclasses import replace
 import pytest
 
 from asnets.experiments.cells import describe, grid
-from asnets.experiments.definition import Experiment, load_experiment, load_scale, scale_names, shipped_experiments
+from asnets.experiments.definition import Experiment, load_experiment, load_scale
+from asnets.experiments.shipped import scale_names, shipped_experiments
 
 
 def changed_keys(experiment: Experiment, change: Callable[[Experiment], Experiment]) -> set[str]:

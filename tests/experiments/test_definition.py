@@ -15,9 +15,8 @@ from asnets.experiments.definition import (
     load_experiment,
     load_scale,
     preset_of,
-    scale_names,
-    shipped_experiments,
 )
+from asnets.experiments.shipped import scale_names, shipped_experiments
 from asnets.planning import HEURISTICS, PLANNERS
 from asnets.ppddl import write_problem
 

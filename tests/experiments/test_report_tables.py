@@ -12,7 +12,7 @@ from asnets.experiments.report.networks import landmark_pair
 from asnets.experiments.report.references import between_text
 from asnets.experiments.report.seeds import seed_table
 from asnets.experiments.report.selected import best_table, selected_problems
-from asnets.experiments.report.special import landmark_table, monster_table, monster_text, training_table
+from asnets.experiments.report.special import landmark_table, layers_table, layers_text, training_table
 from asnets.experiments.report.tables import comparison_text, coverage_table, robustness_table, size_table
 from asnets.experiments.results import ExperimentResults, count_cells
 from asnets.experiments.store import CellResult, Store
@@ -268,7 +268,7 @@ def test_monster_table_stands_beside_the_paper_s(tmp_path: Path) -> None:
         },
     )
     experiment = results.collect()[0]
-    table = monster_table(experiment)
+    table = layers_table(experiment)
     assert row(table, "Ours") == [["main: 30/30"], ["main: 3/30", "note: 27× dead end"]]
     assert row(table, "One") == [
         ["main: 30/30", "paper: 30/30"],
@@ -278,7 +278,7 @@ def test_monster_table_stands_beside_the_paper_s(tmp_path: Path) -> None:
         ["main: 20/30 worse", "note: 10× dead end", "paper: 30/30"],
         ["note: not run yet", "paper: 30/30"],
     ]
-    assert monster_text(experiment) == (
+    assert layers_text(experiment) == (
         "Where there are as many layers as steps, 1 of 2 cells have full coverage. Where the path is longer, 0 of 1 "
         "do, and coverage is from 53% to 53%; the paper has 14 of 30 there, about what a guess gives. 1 cell has not "
         "been run yet."

@@ -20,14 +20,13 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, TypeGuard, get_args
 
 from asnets.domains import FAMILIES, domain_text, generate
 from asnets.errors import ConfigError, FileError
 from asnets.evaluation.blocks_strategies import STRATEGIES
+from asnets.experiments.shipped import scale_names, shipped_experiments, shipped_table
 from asnets.grounding.costs import COST_MODES
 from asnets.network import NetworkConfig
 from asnets.planning import HEURISTICS, PLANNERS
@@ -144,15 +143,6 @@ class Experiment:
     full_sizes: tuple[int, ...] = ()
 
 
-def shipped_experiments() -> tuple[str, ...]:
-    """The names of the experiments of the package, in the order of the paper."""
-    return tuple(_shipped("experiments.toml")["order"])
-
-
-def scale_names() -> tuple[str, ...]:
-    return tuple(_shipped("scales.toml"))
-
-
 def load_experiment(name: str, scale: str) -> Experiment:
     """An experiment of the package by name, or one of a user's own by the path of its file.
 
@@ -162,7 +152,7 @@ def load_experiment(name: str, scale: str) -> Experiment:
         InputError: If a domain or problem file is not accepted.
     """
     if name in shipped_experiments():
-        return _experiment(name, _shipped(f"{name}.toml"), scale, f"experiment {name}", Path())
+        return _experiment(name, shipped_table(f"{name}.toml"), scale, f"experiment {name}", Path())
     path = Path(name)
     if path.suffix != ".toml":
         raise ConfigError(
@@ -192,17 +182,12 @@ def load_scale(name: str) -> Scale:
     Raises:
         ConfigError: If there is none of that name.
     """
-    scales = _shipped("scales.toml")
+    scales = shipped_table("scales.toml")
     if name not in scales:
         raise ConfigError(f"unknown scale {name!r}; expected one of {', '.join(scales)}")
     table = scales[name]
     limits = {key: CutOffs(**table[key]) for key in ("cut_offs", "asnet_cut_offs")}
     return Scale(name=name, **(table | limits))
-
-
-@cache
-def _shipped(name: str) -> dict[str, Any]:
-    return tomllib.loads((resources.files("asnets.experiments") / "files" / name).read_text(encoding="utf-8"))
 
 
 _KEYS = ("title", "family", "domain", "costs", "lenient", "systems", "system", "options", "train", "test", "scales")
@@ -224,7 +209,7 @@ def _experiment(name: str, table: dict[str, Any], scale_name: str, where: str, f
     common = _table(table, "options", where)
     reader = _ProblemReader(table, where, folder)
     own = _table(table, "system", where)
-    known = _shipped("systems.toml") | {each: _table(own, each, f"{where}: [system]") for each in own}
+    known = shipped_table("systems.toml") | {each: _table(own, each, f"{where}: [system]") for each in own}
     names = _strings(table, "systems", where)
     for each in names:
         if each not in known:

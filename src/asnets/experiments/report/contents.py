@@ -17,18 +17,12 @@ from asnets.experiments.report.document import (
     Section,
 )
 from asnets.experiments.report.networks import is_in_paper, judged_networks, landmark_pair, networks
+from asnets.experiments.report.paper import cut_offs_text, paper_words
 from asnets.experiments.report.references import between_text
 from asnets.experiments.report.scores import argument, is_same_instance
 from asnets.experiments.report.seeds import has_several_seeds, seed_table
 from asnets.experiments.report.selected import best_table, is_compared
-from asnets.experiments.report.special import (
-    MONSTER,
-    TIREWORLD,
-    landmark_table,
-    monster_table,
-    monster_text,
-    training_table,
-)
+from asnets.experiments.report.special import landmark_table, layers_table, layers_text, training_table
 from asnets.experiments.report.tables import (
     comparison_text,
     coverage_table,
@@ -40,6 +34,7 @@ from asnets.experiments.report.tables import (
 )
 from asnets.experiments.report.tallies import tallies
 from asnets.experiments.results import ExperimentResults, count_cells
+from asnets.experiments.shipped import shipped_table
 from asnets.experiments.store import Row
 
 _MANY = 5
@@ -52,7 +47,7 @@ def make_document(
     """The report of all experiments of a folder; charts take longest and can be left out."""
     compared = [each for each in experiments if is_compared(each)]
     in_paper = any(map(is_in_paper, experiments))
-    title = "The paper’s four questions" if in_paper else "What the runs say"
+    title = shipped_table("paper.toml")["title"] if in_paper else "What the runs say"
     sections = [Section(title, "questions", (*_unfinished(experiments), *answers(experiments)))]
     if compared:
         sections.append(Section("Best ASNet, best baseline", "best", (best_table(compared),)))
@@ -142,7 +137,7 @@ def _scale_facts(experiments: Sequence[ExperimentResults]) -> list[tuple[str, st
     ]
     return [
         *facts,
-        ("Full cut-offs", f"planners have 9000 s and 10 GB at {'; '.join(full)}" if full else ""),
+        ("Full cut-offs", f"planners have {cut_offs_text()} at {'; '.join(full)}" if full else ""),
     ]
 
 
@@ -187,8 +182,8 @@ def _joined(texts: Iterable[str]) -> str:
 
 def _experiment(experiment: ExperimentResults) -> list[Block]:
     seeds: list[Block] = [seed_table(experiment)] if has_several_seeds(experiment) else []
-    if experiment.name == MONSTER:
-        return [Paragraph(monster_text(experiment)), monster_table(experiment), *seeds]
+    if "layers" in paper_words(experiment.name):
+        return [Paragraph(layers_text(experiment)), layers_table(experiment), *seeds]
     blocks: list[Block] = []
     if has_paper(experiment):
         blocks.append(Paragraph(comparison_text(experiment)))
@@ -213,7 +208,7 @@ def _experiment(experiment: ExperimentResults) -> list[Block]:
         blocks.append(size_table(experiment))
     blocks += [coverage_table(experiment), *seeds]
     pair = landmark_pair(judged_networks(experiment))
-    if experiment.name == TIREWORLD and pair is not None:
+    if "landmark_time_ratios" in paper_words(experiment.name) and pair is not None:
         blocks.append(landmark_table(experiment, pair))
     return blocks
 

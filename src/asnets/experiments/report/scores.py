@@ -6,10 +6,10 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable
 
-from asnets.experiments.definition import shipped_experiments
 from asnets.experiments.report.document import Line, Mark, Record, TableCell
 from asnets.experiments.report.paper import Estimate, cost_mark, coverage_mark, paper_estimate
 from asnets.experiments.results import ExperimentResults, ProblemInfo, Score, SystemInfo
+from asnets.experiments.shipped import shipped_experiments
 from asnets.experiments.store import Row
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from asnets.evaluation.statistics import confidence_interval_95
 from asnets.experiments.report.document import Column, Line, Record, Table, TableCell
-from asnets.experiments.report.paper import Estimate, cost_mark, coverage_mark, paper_estimate
+from asnets.experiments.report.paper import Estimate, cost_mark, coverage_mark, cut_offs_text, failed, paper_estimate
 from asnets.experiments.report.scores import (
     command,
     cost_text,
@@ -42,11 +42,11 @@ def how_to_read(*, in_paper: bool) -> list[str]:
     reasons = (
         "Why runs are missing: time, memory: the cut-off was reached; dead end, step limit and the like: how so many "
         "runs ended; skipped: not run, since a smaller size failed; crashed, killed, error: what became of the "
-        "process; no model: training gave none. Cells with full cut-offs were run with 9000 s and 10 GB."
+        f"process; no model: training gave none. Cells with full cut-offs were run with {cut_offs_text()}."
     )
     if not in_paper:
         return [numbers, together, reasons]
-    theirs = "Below it, in grey or italics, is the paper’s number, where it has one; – is none of 30."
+    theirs = f"Below it, in grey or italics, is the paper’s number, where it has one; – is none of {failed().runs}."
     marks = (
         "▲ is better than the paper’s and ▼ worse, beyond both confidence intervals: the two have nothing in common. "
         "For coverage these are Wilson’s intervals of a share."
