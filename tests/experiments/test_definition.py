@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -298,8 +299,8 @@ KINDS = "asnet, planner, strategy"
 KEYS = "title, family, domain, costs, lenient, systems, system, options, train, test, scales"
 SHIPPED = (
     "asnet-paper-lmcut, asnet-paper-hadd, asnet-paper-hadd-no-landmarks, "
-    "asnet-lmcut, asnet-hadd, asnet-hadd-no-landmarks, ilao-lmcut, ilao-hadd, lrtdp-lmcut, lrtdp-hadd, ssipp-lmcut, "
-    "ssipp-hadd, ssipp-lmcut-depth-2, ssipp-hadd-depth-2, us, gn1"
+    "asnet-lmcut, asnet-hadd, asnet-hadd-no-landmarks, ilao-lmcut, ilao-hadd, cgilao-lmcut, cgilao-hadd, "
+    "lrtdp-lmcut, lrtdp-hadd, ssipp-lmcut, ssipp-hadd, ssipp-lmcut-depth-2, ssipp-hadd-depth-2, us, gn1"
 )
 
 
@@ -311,7 +312,15 @@ SHIPPED = (
         ("[scales.huge]", "[scales]: unknown key 'huge'; expected some of smoke, quick, paper"),
         ("[scales]\nsmoke = 3", "[scales]: smoke must be a table, not 3"),
         ("[scales.smoke]\nx = 1", "[scales.smoke]: unknown key 'x'; expected some of systems, train, test, options, ful"
-         "l_sizes, training_seeds"),
+         "l_sizes, seeds, training_seeds, runs, asnet_runs, max_steps, planner_max_steps, skip_above_failure, cut_offs"
+         ", asnet_cut_offs"),
+        ("[scales.smoke]\nruns = 0", "[scales.smoke]: runs must be a whole number from 1 to 100000000, not 0"),
+        ("[scales.smoke]\nskip_above_failure = 1", "[scales.smoke]: skip_above_failure must be true or false, not 1"),
+        ("[scales.smoke]\ncut_offs = 3", "[scales.smoke]: cut_offs must be a table, not 3"),
+        ("[scales.smoke.cut_offs]\ntime = 3", "[scales.smoke]: cut_offs: unknown key 'time'; expected some of time_lim"
+         "it, memory_limit, margin"),
+        ("[scales.smoke.asnet_cut_offs]\ntime_limit = -1", "[scales.smoke]: asnet_cut_offs: time_limit must be a number"
+         " that is not negative, not -1"),
         ("[scales.smoke]\ntraining_seeds = 'x'", "[scales.smoke]: training_seeds must be a whole number from 1 to "
          "1000, not 'x'"),
         ("[scales.smoke]\noptions = 1", "[scales.smoke]: options must be a table, not 1"),
@@ -462,6 +471,18 @@ def test_cut_offs_are_whole() -> None:
         for cut_offs in (load_scale(name).cut_offs, load_scale(name).asnet_cut_offs):
             assert isinstance(cut_offs, CutOffs)
             assert 0 <= cut_offs.margin < cut_offs.time_limit
+
+
+def test_scale_of_an_experiment(folder: Path) -> None:
+    text = (
+        MONSTER + PLANNER + "[scales.smoke]\nseeds = 4\nruns = 7\nskip_above_failure = false\nfull_sizes = [1]\n"
+        "cut_offs = { time_limit = 180, margin = 0.5 }\nasnet_cut_offs = { memory_limit = 5 }"
+    )
+    scale, common = load(folder, text).scale, load_scale("smoke")
+    assert (scale.seeds, scale.runs, scale.skip_above_failure) == (4, 7, False)
+    assert scale.cut_offs == CutOffs(180, common.cut_offs.memory_limit, 0.5)
+    assert scale.asnet_cut_offs == replace(common.asnet_cut_offs, memory_limit=5)
+    assert (scale.max_steps, scale.training_seeds) == (common.max_steps, common.training_seeds)
 
 
 def test_training_seeds_of_an_experiment_at_a_scale(folder: Path) -> None:

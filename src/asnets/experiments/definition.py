@@ -10,23 +10,39 @@ An experiment is either of a family that has a generator, or of a user's own fil
     sizes = [4, 5, 6]                      problems = [{ file = "large.pddl", size = 12 }]
 
 Systems are named after the tables of `files/systems.toml`, or of `[system.NAME]` in the experiment itself. How long and
-how often they run is the matter of a scale (`files/scales.toml`); `[scales.NAME]` in an experiment changes its problems
-and systems for a scale. docs/reproduce.md describes every key.
+how often they run is the matter of a scale (`files/scales.toml`); `[scales.NAME]` in an experiment changes problems,
+systems, cut-offs and the like for a scale. docs/reproduce.md describes every key.
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal, TypeGuard, get_args
+from typing import Any, Literal
 
 from asnets.domains import FAMILIES, domain_text, generate
 from asnets.errors import ConfigError, FileError
 from asnets.evaluation.blocks_strategies import STRATEGIES
+from asnets.evaluation.rollouts import MAX_EPISODES
 from asnets.experiments.shipped import scale_names, shipped_experiments, shipped_table
+from asnets.experiments.toml_checks import (
+    Table,
+    are_whole,
+    check_keys,
+    count_of,
+    is_bool,
+    is_limit,
+    is_text,
+    is_whole,
+    names_of,
+    one_of,
+    required_table,
+    table_of,
+    value_of,
+)
 from asnets.grounding.costs import COST_MODES
 from asnets.network import NetworkConfig
 from asnets.planning import HEURISTICS, PLANNERS
@@ -34,7 +50,6 @@ from asnets.ppddl import load_task, write_domain, write_problem
 from asnets.training.config import PRESETS, Preset, TrainingConfig
 
 SystemKind = Literal["asnet", "planner", "strategy"]
-Table = Mapping[str, Any]
 _LARGEST = 10**9
 """Of sizes and depths."""
 _MOST_SEEDS = 1000
@@ -191,47 +206,68 @@ def load_scale(name: str) -> Scale:
 
 
 _KEYS = ("title", "family", "domain", "costs", "lenient", "systems", "system", "options", "train", "test", "scales")
-_SCALE_KEYS = ("systems", "train", "test", "options", "full_sizes", "training_seeds")
+_REPLACED_KEYS = ("systems", "train", "test")
 
 
-def _experiment(name: str, table: dict[str, Any], scale_name: str, where: str, folder: Path) -> Experiment:
+def _experiment(name: str, table: Table, scale_name: str, where: str, folder: Path) -> Experiment:
     scale = load_scale(scale_name)
-    _check_keys(table, _KEYS, where)
-    changes_of = _table(table, "scales", where)
-    _check_keys(changes_of, scale_names(), f"{where}: [scales]")
-    changes = _table(changes_of, scale_name, f"{where}: [scales]")
+    check_keys(table, _KEYS, where)
+    changes_of = table_of(table, "scales", where)
+    check_keys(changes_of, scale_names(), f"{where}: [scales]")
+    changes = table_of(changes_of, scale_name, f"{where}: [scales]")
     where_changes = f"{where}: [scales.{scale_name}]"
-    _check_keys(changes, _SCALE_KEYS, where_changes)
-    table = table | {key: changes[key] for key in ("systems", "train", "test") if key in changes}
-    options = dict(_table(changes, "options", where_changes))
-    training_seeds = _seeds(changes, "training_seeds", scale.training_seeds, where_changes)
-    scale = replace(scale, options=scale.options | options, training_seeds=training_seeds)
-    common = _table(table, "options", where)
+    scale = _changed_scale(scale, changes, where_changes)
+    table = {**table, **{key: changes[key] for key in _REPLACED_KEYS if key in changes}}
+    common = table_of(table, "options", where)
     reader = _ProblemReader(table, where, folder)
-    own = _table(table, "system", where)
-    known = shipped_table("systems.toml") | {each: _table(own, each, f"{where}: [system]") for each in own}
-    names = _strings(table, "systems", where)
-    for each in names:
-        if each not in known:
-            raise ConfigError(f"{where}: unknown system {each!r}; expected some of {', '.join(known)}")
+    own = table_of(table, "system", where)
+    known = shipped_table("systems.toml") | {system: table_of(own, system, f"{where}: [system]") for system in own}
+    names = names_of(table, "systems", where)
+    for system in names:
+        if system not in known:
+            raise ConfigError(f"{where}: unknown system {system!r}; expected some of {', '.join(known)}")
     if not names or len(set(names)) < len(names):
         raise ConfigError(f"{where}: systems must name at least one system, and each once")
-    has_networks = any(known[each].get("kind") == "asnet" for each in names)
-    train = _required(table, "train", where) if has_networks or "train" in table else None
+    has_networks = any(known[system].get("kind") == "asnet" for system in names)
+    train = required_table(table, "train", where) if has_networks or "train" in table else None
     # Also those that no list names: a mistake in one is found now, not when it is used at another scale.
-    read = {
-        each: _system(each, dict(known[each]), common, scale, reader, train, f"{where}: [system.{each}]")
-        for each in dict.fromkeys([*names, *own])
+    systems = {
+        system: _system(system, known[system], common, scale, reader, train, f"{where}: [system.{system}]")
+        for system in dict.fromkeys([*names, *own])
     }
-    systems = tuple(read[each] for each in names)
-    test = reader.problems(_required(table, "test", where), f"{where}: [test]")
-    full = changes.get("full_sizes", [])
-    if not _are_whole(full):
-        raise ConfigError(f"{where_changes}: full_sizes must be a list of whole numbers, not {full!r}")
-    title = table.get("title", name)
-    if not isinstance(title, str):
-        raise ConfigError(f"{where}: title must be text, not {title!r}")
-    return Experiment(name, title, scale, systems, test, tuple(full))
+    test = reader.problems(required_table(table, "test", where), f"{where}: [test]")
+    full_sizes = value_of(changes, "full_sizes", where_changes, "a list of whole numbers", are_whole, [])
+    title = value_of(table, "title", where, "text", is_text, name)
+    return Experiment(name, title, scale, tuple(systems[each] for each in names), test, tuple(full_sizes))
+
+
+_COUNTS = {
+    "seeds": _MOST_SEEDS,
+    "training_seeds": _MOST_SEEDS,
+    "runs": MAX_EPISODES,
+    "asnet_runs": MAX_EPISODES,
+    "max_steps": _LARGEST,
+    "planner_max_steps": _LARGEST,
+}
+"""Whole numbers of a scale, with the largest value that an experiment may give them."""
+
+
+def _changed_scale(scale: Scale, changes: Table, where: str) -> Scale:
+    """The scale with what an experiment changes of it for itself."""
+    limits = ("cut_offs", "asnet_cut_offs")
+    check_keys(changes, (*_REPLACED_KEYS, "options", "full_sizes", *_COUNTS, "skip_above_failure", *limits), where)
+    values: dict[str, Any] = {
+        key: count_of(changes, key, where, most) for key, most in _COUNTS.items() if key in changes
+    }
+    if "skip_above_failure" in changes:
+        values["skip_above_failure"] = value_of(changes, "skip_above_failure", where, "true or false", is_bool)
+    for key in limits:
+        inside, table = f"{where}: {key}", table_of(changes, key, where)
+        check_keys(table, [each.name for each in fields(CutOffs)], inside)
+        for name in table:
+            value_of(table, name, inside, "a number that is not negative", is_limit)
+        values[key] = replace(getattr(scale, key), **table)
+    return replace(scale, **values, options=scale.options | table_of(changes, "options", where))
 
 
 _KEYS_OF_KIND: dict[str, tuple[str, ...]] = {
@@ -242,45 +278,35 @@ _KEYS_OF_KIND: dict[str, tuple[str, ...]] = {
 
 
 def _system(
-    name: str,
-    table: dict[str, Any],
-    common: Table,
-    scale: Scale,
-    reader: _ProblemReader,
-    train: Table | None,
-    where: str,
+    name: str, table: Table, common: Table, scale: Scale, reader: _ProblemReader, train: Table | None, where: str
 ) -> System:
-    kind = table.get("kind")
-    if not _is_among(kind, get_args(SystemKind)):
-        raise ConfigError(f"{where}: kind must be one of {', '.join(get_args(SystemKind))}, not {kind!r}")
-    _check_keys(table, _KEYS_OF_KIND[kind], where)
+    kind: SystemKind = one_of(table, "kind", where, _KEYS_OF_KIND)
+    check_keys(table, _KEYS_OF_KIND[kind], where)
     title = table.get("title", name)
-    paper = tuple(_strings(table, "paper", where)) if "paper" in table else None
-    if not isinstance(title, str) or (paper is not None and len(paper) != 2):
+    paper = tuple(names_of(table, "paper", where)) if "paper" in table else None
+    if not is_text(title) or (paper is not None and len(paper) != 2):
         raise ConfigError(f"{where}: title must be text, and paper a system and a variant")
-    seeds = _seeds(table, "seeds", scale.training_seeds if kind == "asnet" else scale.seeds, where)
+    problems: tuple[ProblemText, ...] = ()
+    seeds = 1
     if kind == "asnet":
-        config: dict[str, Any] = {
-            "preset": table.get("preset", "default"),
-            "options": dict(common) | _table(table, "options", where) | scale.options,
-        }
+        seeds = count_of(table, "seeds", where, _MOST_SEEDS, scale.training_seeds)
+        options = {**common, **table_of(table, "options", where), **scale.options}
+        config: dict[str, Any] = {"preset": one_of(table, "preset", where, PRESETS, "default"), "options": options}
         _check_options(config, where)
         own = table.get("train", train)
         problems = () if own is None else reader.problems(own, f"{where}: train")
-        return System(name, "asnet", title, config, paper, problems, seeds)
-    if kind == "planner":
-        planner, heuristic, depth = table.get("planner"), table.get("heuristic", "lmcut"), table.get("depth")
-        if not _is_among(planner, PLANNERS):
-            raise ConfigError(f"{where}: planner must be one of {', '.join(PLANNERS)}, not {planner!r}")
-        if not _is_among(heuristic, HEURISTICS):
-            raise ConfigError(f"{where}: heuristic must be one of {', '.join(HEURISTICS)}, not {heuristic!r}")
-        if depth is not None and (planner != "ssipp" or not _is_whole(depth) or not 1 <= depth <= _LARGEST):
+    elif kind == "planner":
+        seeds = count_of(table, "seeds", where, _MOST_SEEDS, scale.seeds)
+        config = {
+            "planner": one_of(table, "planner", where, PLANNERS),
+            "heuristic": one_of(table, "heuristic", where, HEURISTICS, "lmcut"),
+            "depth": (depth := table.get("depth")),
+        }
+        if depth is not None and (config["planner"] != "ssipp" or not is_whole(depth) or not 1 <= depth <= _LARGEST):
             raise ConfigError(f"{where}: depth must be a whole number from 1 to {_LARGEST}, and is for ssipp alone")
-        config = {"planner": planner, "heuristic": heuristic, "depth": depth}
-        return System(name, "planner", title, config, paper, seeds=seeds)
-    if not _is_among(table.get("strategy"), STRATEGIES):
-        raise ConfigError(f"{where}: strategy must be one of {', '.join(STRATEGIES)}, not {table.get('strategy')!r}")
-    return System(name, "strategy", title, {"strategy": table["strategy"]}, paper)
+    else:
+        config = {"strategy": one_of(table, "strategy", where, STRATEGIES)}
+    return System(name, kind, title, config, paper, problems, seeds)
 
 
 def preset_of(config: Table) -> Preset:
@@ -290,10 +316,8 @@ def preset_of(config: Table) -> Preset:
 
 
 def _check_options(config: Table, where: str) -> None:
-    if not _is_among(config["preset"], PRESETS):
-        raise ConfigError(f"{where}: preset must be one of {', '.join(PRESETS)}, not {config['preset']!r}")
     known = [each.name for each in (*fields(NetworkConfig), *fields(TrainingConfig))]
-    _check_keys(config["options"], known, f"{where}: options")
+    check_keys(config["options"], known, f"{where}: options")
     try:
         preset_of(config)
     except ConfigError as error:
@@ -306,33 +330,24 @@ class _ProblemReader:
     """Makes the problems of an experiment: from the generator of its family, or from files."""
 
     def __init__(self, table: Table, where: str, folder: Path) -> None:
-        family, domain = table.get("family"), table.get("domain")
-        if (family is None) == (domain is None):
+        self._family, self._domain, self._folder = table.get("family"), table.get("domain"), folder
+        if (self._family is None) == (self._domain is None):
             raise ConfigError(f"{where}: give either family or domain")
-        if family is not None and not _is_among(family, FAMILIES):
-            raise ConfigError(f"{where}: unknown family {family!r}; expected one of {', '.join(FAMILIES)}")
-        if domain is not None and not isinstance(domain, str):
-            raise ConfigError(f"{where}: domain must be the name of a file, not {domain!r}")
-        costs = table.get("costs", "unit")
-        if not _is_among(costs, COST_MODES):
-            raise ConfigError(f"{where}: costs must be one of {', '.join(COST_MODES)}, not {costs!r}")
-        self._costs: str = costs
-        lenient = table.get("lenient", False)
-        if not isinstance(lenient, bool):
-            raise ConfigError(f"{where}: lenient must be true or false, not {lenient!r}")
-        self._lenient = lenient
-        self._family: str | None = family
-        self._domain: str | None = domain
-        self._folder = folder
+        if self._domain is not None:
+            value_of(table, "domain", where, "the name of a file", is_text)
+        elif not is_text(self._family) or self._family not in FAMILIES:
+            raise ConfigError(f"{where}: unknown family {self._family!r}; expected one of {', '.join(FAMILIES)}")
+        self._costs: str = one_of(table, "costs", where, COST_MODES, "unit")
+        self._lenient: bool = value_of(table, "lenient", where, "true or false", is_bool, False)
 
     def problems(self, table: Table, where: str) -> tuple[ProblemText, ...]:
         if not isinstance(table, dict):
             raise ConfigError(f"{where}: expected a table, not {table!r}")
-        found = tuple(self._generated(table, where) if self._family is not None else self._read(table, where))
-        if not found:
+        problems = tuple(self._generated(table, where) if self._family is not None else self._read(table, where))
+        if not problems:
             raise ConfigError(f"{where}: there are no problems")
-        names = [each.name for each in found]
-        double = next((name for name, number in Counter(names).items() if number > 1), None)
+        names = Counter(each.name for each in problems)
+        double = next((name for name, number in names.items() if number > 1), None)
         if double is not None:
             advice = (
                 "give one of them another name in its file"
@@ -340,15 +355,14 @@ class _ProblemReader:
                 else "name each size once, and leave out count where the family has one problem of each size"
             )
             raise ConfigError(f"{where}: two problems are called {double!r}; {advice}")
-        return found
+        return problems
 
     def _generated(self, table: Table, where: str) -> Iterable[ProblemText]:
         assert self._family is not None
-        _check_keys(table, ("sizes", "count", "seed", "paper"), where)
-        sizes, count, seed = table.get("sizes"), table.get("count", 1), table.get("seed", 0)
-        if not _are_whole(sizes):
-            raise ConfigError(f"{where}: sizes must be a list of whole numbers, not {sizes!r}")
-        if not _is_whole(count) or count < 1 or not _is_whole(seed) or seed < 0:
+        check_keys(table, ("sizes", "count", "seed", "paper"), where)
+        sizes = value_of(table, "sizes", where, "a list of whole numbers", are_whole)
+        count, seed = table.get("count", 1), table.get("seed", 0)
+        if not is_whole(count) or count < 1 or not is_whole(seed) or seed < 0:
             raise ConfigError(f"{where}: count must be at least 1 and seed at least 0, both whole numbers")
         text = domain_text(self._family)
         for size in sizes:
@@ -362,25 +376,18 @@ class _ProblemReader:
 
     def _read(self, table: Table, where: str) -> Iterable[ProblemText]:
         assert self._domain is not None
-        _check_keys(table, ("problems",), where)
-        entries = table.get("problems")
-        if not isinstance(entries, list):
-            raise ConfigError(f"{where}: problems must be a list of files, not {entries!r}")
+        check_keys(table, ("problems",), where)
         position = 0
-        for entry in entries:
+        for entry in value_of(table, "problems", where, "a list of files", lambda value: isinstance(value, list)):
             if isinstance(entry, dict):
-                _check_keys(entry, ("file", "size"), where)
+                check_keys(entry, ("file", "size"), where)
             named = {"file": entry} if isinstance(entry, str) else entry
             if not isinstance(named, dict) or not isinstance(named.get("file"), str):
                 raise ConfigError(f"{where}: a problem is a file, or {{ file = …, size = … }}, not {entry!r}")
             for path in self._files(named["file"], where):
                 position += 1
-                size = named.get("size", position)
-                if not _is_whole(size) or not 1 <= size <= _LARGEST:
-                    raise ConfigError(
-                        f"{where}: the size of {named['file']} must be a whole number from 1 to {_LARGEST}, "
-                        f"not {size!r}"
-                    )
+                name = f"the size of {named['file']}"
+                size = count_of({name: named.get("size", position)}, name, where, _LARGEST)
                 domain, problem = load_task(self._folder / self._domain, path, lenient=self._lenient)
                 yield ProblemText(problem.name, size, write_domain(domain), write_problem(problem), costs=self._costs)
 
@@ -393,10 +400,9 @@ class _ProblemReader:
             matching = list(folder.glob(pattern.removeprefix(root)))
         except (ValueError, NotImplementedError) as error:
             raise ConfigError(f"{where}: cannot use the pattern {pattern!r}: {error}") from None
-        found = sorted(matching, key=lambda path: (len(path.name), path.name))
-        if not found:
+        if not matching:
             raise ConfigError(f"{where}: no file matches {pattern!r}")
-        return found
+        return sorted(matching, key=lambda path: (len(path.name), path.name))
 
 
 def _paper_name(pattern: Any, size: int, number: int, where: str) -> str:
@@ -404,49 +410,3 @@ def _paper_name(pattern: Any, size: int, number: int, where: str) -> str:
         return str.format(pattern, size=size, number=number)
     except (TypeError, LookupError, ValueError, AttributeError, MemoryError):
         raise ConfigError(f"{where}: paper must be text with {{size}} and {{number}}, not {pattern!r}") from None
-
-
-def _seeds(table: Table, key: str, default: int, where: str) -> int:
-    value = table.get(key, default)
-    if not _is_whole(value) or not 1 <= value <= _MOST_SEEDS:
-        raise ConfigError(f"{where}: {key} must be a whole number from 1 to {_MOST_SEEDS}, not {value!r}")
-    return value
-
-
-def _is_among(value: Any, names: Iterable[str]) -> TypeGuard[str]:
-    return isinstance(value, str) and value in names
-
-
-def _is_whole(value: Any) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _are_whole(values: Any) -> TypeGuard[list[int]]:
-    return isinstance(values, list) and all(map(_is_whole, values))
-
-
-def _check_keys(table: Table, known: Iterable[str], where: str) -> None:
-    known = tuple(known)
-    for key in table:
-        if key not in known:
-            raise ConfigError(f"{where}: unknown key {key!r}; expected some of {', '.join(known)}")
-
-
-def _table(table: Table, key: str, where: str) -> dict[str, Any]:
-    value = table.get(key, {})
-    if not isinstance(value, dict):
-        raise ConfigError(f"{where}: {key} must be a table, not {value!r}")
-    return value
-
-
-def _required(table: Table, key: str, where: str) -> dict[str, Any]:
-    if key not in table:
-        raise ConfigError(f"{where}: the table [{key}] is missing")
-    return _table(table, key, where)
-
-
-def _strings(table: Table, key: str, where: str) -> list[str]:
-    value = table.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise ConfigError(f"{where}: {key} must be a list of names, not {value!r}")
-    return value

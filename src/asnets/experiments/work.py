@@ -1,7 +1,7 @@
 """What a worker does in a cell.
 
 Metrics of a training: `epochs`, `ended`, `cpu`, `left_out` and `curve`, an object for each epoch with `elapsed`,
-`coverage`, `cost` and `loss`.
+`seconds` by what they went to, `memory` (labelled states), `coverage`, `cost` and `loss`.
 
 Metrics of the others: `runs` asked for, `endings` and `costs` of those that ended, and CPU seconds in `seconds`: `load`
 for reading, grounding and setting up, `search` of a planner, `execute` for all runs; of an ASNet also `features` and
@@ -61,8 +61,15 @@ def _train(payload: dict[str, Any]) -> tuple[str, Metrics, bytes]:
     cpu = time.process_time() - begin
     result = trainer.result() | {"ended": reason}
     curve = [
-        {"elapsed": each.elapsed, "coverage": each.coverage, "cost": each.cost, "loss": each.loss}
-        for each in trainer.progress.history
+        {
+            "elapsed": epoch.elapsed,
+            "seconds": epoch.seconds,
+            "memory": epoch.memory,
+            "coverage": epoch.coverage,
+            "cost": epoch.cost,
+            "loss": epoch.loss,
+        }
+        for epoch in trainer.progress.history
     ]
     metrics = {"epochs": len(curve), "ended": reason, "cpu": cpu, "left_out": result["left_out"], "curve": curve}
     return "finished", metrics, model_bytes(trainer.best_network(), result)

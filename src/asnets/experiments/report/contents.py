@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from asnets.experiments.report.answers import answers
 from asnets.experiments.report.charts import learning_curves, running_times
@@ -108,28 +109,15 @@ def _run(experiments: Sequence[ExperimentResults]) -> tuple[Block, ...]:
 
 
 def _scale_facts(experiments: Sequence[ExperimentResults]) -> list[tuple[str, str]]:
-    facts = []
-    for scale in {each.scale: each.definition["scale"] for each in experiments}.values():
-        planners, networks = scale["cut_offs"], scale["asnet_cut_offs"]
-        skips = (
-            "; sizes above one where none of its runs reached the goal are skipped"
-            if scale["skip_above_failure"]
-            else ""
-        )
-        facts += [
-            (
-                f"Scale {scale['name']}",
-                f"planners {scale['seeds']} × {scale['runs']} runs (seeds × runs) of at most "
-                f"{scale['planner_max_steps']} steps, ASNets {scale['asnet_runs']} runs of at most "
-                f"{scale['max_steps']} steps for each seed of training{skips}",
-            ),
-            (
-                "Cut-offs",
-                f"planners {planners['time_limit']:g} s of CPU time and {planners['memory_limit'] / 1e9:g} GB (SSiPP "
-                f"stops training {planners['margin']:g} s earlier), ASNets {networks['time_limit']:g} s and "
-                f"{networks['memory_limit'] / 1e9:g} GB on a problem",
-            ),
-        ]
+    """What was run how often, and for how long; by experiment where these differ."""
+    titles: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for experiment in experiments:
+        titles.setdefault(_facts_of_scale(experiment.definition["scale"]), []).append(experiment.title)
+    facts = [
+        (name if len(titles) == 1 else f"{name} ({', '.join(of)})", value)
+        for scale, of in titles.items()
+        for name, value in scale
+    ]
     full = [
         f"{each.title} {', '.join(map(str, each.definition['full_sizes']))}"
         for each in experiments
@@ -139,6 +127,26 @@ def _scale_facts(experiments: Sequence[ExperimentResults]) -> list[tuple[str, st
         *facts,
         ("Full cut-offs", f"planners have {cut_offs_text()} at {'; '.join(full)}" if full else ""),
     ]
+
+
+def _facts_of_scale(scale: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    planners, networks = scale["cut_offs"], scale["asnet_cut_offs"]
+    skips = (
+        "; sizes above one where none of its runs reached the goal are skipped" if scale["skip_above_failure"] else ""
+    )
+    return (
+        (
+            f"Scale {scale['name']}",
+            f"planners {scale['seeds']} × {scale['runs']} runs (seeds × runs) of at most "
+            f"{scale['planner_max_steps']} steps, ASNets {scale['asnet_runs']} runs of at most "
+            f"{scale['max_steps']} steps for each seed of training{skips}",
+        ),
+        (
+            "Cut-offs",
+            f"planners {planners['time_limit']:g} s of CPU time and {planners['memory_limit'] / 1e9:g} GB (SSiPP "
+            f"stops training {planners['margin']:g} s earlier), ASNets {cut_offs_text(networks)} on a problem",
+        ),
+    )
 
 
 def _seeds(experiments: Sequence[ExperimentResults]) -> str:
