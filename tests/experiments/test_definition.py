@@ -321,6 +321,8 @@ SHIPPED = (
          "it, memory_limit, margin"),
         ("[scales.smoke.asnet_cut_offs]\ntime_limit = -1", "[scales.smoke]: asnet_cut_offs: time_limit must be a number"
          " that is not negative, not -1"),
+        ("[scales.smoke.cut_offs]\nmemory_limit = 1.5", "[scales.smoke]: cut_offs: memory_limit must be a whole number "
+         f"from 1 to {2**62}, not 1.5"),
         ("[scales.smoke]\ntraining_seeds = 'x'", "[scales.smoke]: training_seeds must be a whole number from 1 to "
          "1000, not 'x'"),
         ("[scales.smoke]\noptions = 1", "[scales.smoke]: options must be a table, not 1"),
@@ -355,7 +357,7 @@ SHIPPED = (
         (NETWORK + "preset = []", "[system.x]: preset must be one of default, paper, not []"),
         (NETWORK + "options = 3", "[system.x]: options must be a table, not 3"),
         (NETWORK + "options = { layers = 0 }", "[system.x]: layers must be a whole number from 1 to 64, not 0"),
-        (NETWORK + "train = 3", "[system.x]: train: expected a table, not 3"),
+        (NETWORK + "train = 3", "[system.x]: train must be a table, not 3"),
         (NETWORK + "seeds = 0", "[system.x]: seeds must be a whole number from 1 to 1000, not 0"),
         (NETWORK + "seeds = true", "[system.x]: seeds must be a whole number from 1 to 1000, not True"),
         # Systems that no experiment lists are read as well.

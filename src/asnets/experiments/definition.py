@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -28,21 +28,7 @@ from asnets.errors import ConfigError, FileError
 from asnets.evaluation.blocks_strategies import STRATEGIES
 from asnets.evaluation.rollouts import MAX_EPISODES
 from asnets.experiments.shipped import scale_names, shipped_experiments, shipped_table
-from asnets.experiments.toml_checks import (
-    Table,
-    are_whole,
-    check_keys,
-    count_of,
-    is_bool,
-    is_limit,
-    is_text,
-    is_whole,
-    names_of,
-    one_of,
-    required_table,
-    table_of,
-    value_of,
-)
+from asnets.experiments.toml_table import TomlTable, is_text, is_whole
 from asnets.grounding.costs import COST_MODES
 from asnets.network import NetworkConfig
 from asnets.planning import HEURISTICS, PLANNERS
@@ -53,6 +39,7 @@ SystemKind = Literal["asnet", "planner", "strategy"]
 _LARGEST = 10**9
 """Of sizes and depths."""
 _MOST_SEEDS = 1000
+_MOST_MEMORY = 2**62
 
 
 @dataclass(frozen=True)
@@ -167,7 +154,7 @@ def load_experiment(name: str, scale: str) -> Experiment:
         InputError: If a domain or problem file is not accepted.
     """
     if name in shipped_experiments():
-        return _experiment(name, shipped_table(f"{name}.toml"), scale, f"experiment {name}", Path())
+        return _experiment(name, TomlTable(shipped_table(f"{name}.toml"), f"experiment {name}"), scale, Path())
     path = Path(name)
     if path.suffix != ".toml":
         raise ConfigError(
@@ -176,8 +163,7 @@ def load_experiment(name: str, scale: str) -> Experiment:
     if path.stem in shipped_experiments():
         raise ConfigError(f"{path}: an experiment of the package is called {path.stem}; give the file another name")
     try:
-        table = _read_toml(path)
-        return _experiment(path.stem, table, scale, str(path), path.parent)
+        return _experiment(path.stem, TomlTable(_read_toml(path), str(path)), scale, path.parent)
     except RecursionError:
         raise FileError(f"{path}: values are nested too deeply") from None
 
@@ -209,36 +195,37 @@ _KEYS = ("title", "family", "domain", "costs", "lenient", "systems", "system", "
 _REPLACED_KEYS = ("systems", "train", "test")
 
 
-def _experiment(name: str, table: Table, scale_name: str, where: str, folder: Path) -> Experiment:
-    scale = load_scale(scale_name)
-    check_keys(table, _KEYS, where)
-    changes_of = table_of(table, "scales", where)
-    check_keys(changes_of, scale_names(), f"{where}: [scales]")
-    changes = table_of(changes_of, scale_name, f"{where}: [scales]")
-    where_changes = f"{where}: [scales.{scale_name}]"
-    scale = _changed_scale(scale, changes, where_changes)
-    table = {**table, **{key: changes[key] for key in _REPLACED_KEYS if key in changes}}
-    common = table_of(table, "options", where)
-    reader = _ProblemReader(table, where, folder)
-    own = table_of(table, "system", where)
-    known = shipped_table("systems.toml") | {system: table_of(own, system, f"{where}: [system]") for system in own}
-    names = names_of(table, "systems", where)
+def _experiment(name: str, file: TomlTable, scale_name: str, folder: Path) -> Experiment:
+    file.check_keys(_KEYS)
+    scales = file.table("scales")
+    scales.check_keys(scale_names())
+    changes = TomlTable(scales.table(scale_name).values, f"{file.where}: [scales.{scale_name}]")
+    scale = _changed_scale(load_scale(scale_name), changes)
+    file = replace(
+        file, values={**file.values, **{key: changes.values[key] for key in _REPLACED_KEYS if key in changes}}
+    )
+    common = file.table("options").values
+    reader = _ProblemReader(file, folder)
+    own = file.table("system")
+    known = {**shipped_table("systems.toml"), **{system: own.table(system).values for system in own.values}}
+    names = file.names("systems")
     for system in names:
         if system not in known:
-            raise ConfigError(f"{where}: unknown system {system!r}; expected some of {', '.join(known)}")
+            raise file.error(f"unknown system {system!r}; expected some of {', '.join(known)}")
     if not names or len(set(names)) < len(names):
-        raise ConfigError(f"{where}: systems must name at least one system, and each once")
+        raise file.error("systems must name at least one system, and each once")
     has_networks = any(known[system].get("kind") == "asnet" for system in names)
-    train = required_table(table, "train", where) if has_networks or "train" in table else None
+    train = file.required_table("train") if has_networks or "train" in file else None
     # Also those that no list names: a mistake in one is found now, not when it is used at another scale.
     systems = {
-        system: _system(system, known[system], common, scale, reader, train, f"{where}: [system.{system}]")
-        for system in dict.fromkeys([*names, *own])
+        system: _system(
+            system, TomlTable(known[system], f"{file.where}: [system.{system}]"), common, scale, reader, train
+        )
+        for system in dict.fromkeys([*names, *own.values])
     }
-    test = reader.problems(required_table(table, "test", where), f"{where}: [test]")
-    full_sizes = value_of(changes, "full_sizes", where_changes, "a list of whole numbers", are_whole, [])
-    title = value_of(table, "title", where, "text", is_text, name)
-    return Experiment(name, title, scale, tuple(systems[each] for each in names), test, tuple(full_sizes))
+    test = reader.problems(file.required_table("test"))
+    full_sizes = tuple(changes.sizes("full_sizes", []))
+    return Experiment(name, file.text("title", name), scale, tuple(systems[each] for each in names), test, full_sizes)
 
 
 _COUNTS = {
@@ -252,22 +239,27 @@ _COUNTS = {
 """Whole numbers of a scale, with the largest value that an experiment may give them."""
 
 
-def _changed_scale(scale: Scale, changes: Table, where: str) -> Scale:
+def _changed_scale(scale: Scale, changes: TomlTable) -> Scale:
     """The scale with what an experiment changes of it for itself."""
-    limits = ("cut_offs", "asnet_cut_offs")
-    check_keys(changes, (*_REPLACED_KEYS, "options", "full_sizes", *_COUNTS, "skip_above_failure", *limits), where)
-    values: dict[str, Any] = {
-        key: count_of(changes, key, where, most) for key, most in _COUNTS.items() if key in changes
-    }
-    if "skip_above_failure" in changes:
-        values["skip_above_failure"] = value_of(changes, "skip_above_failure", where, "true or false", is_bool)
-    for key in limits:
-        inside, table = f"{where}: {key}", table_of(changes, key, where)
-        check_keys(table, [each.name for each in fields(CutOffs)], inside)
-        for name in table:
-            value_of(table, name, inside, "a number that is not negative", is_limit)
-        values[key] = replace(getattr(scale, key), **table)
-    return replace(scale, **values, options=scale.options | table_of(changes, "options", where))
+    known = (*_REPLACED_KEYS, "options", "full_sizes", *_COUNTS, "skip_above_failure", "cut_offs", "asnet_cut_offs")
+    changes.check_keys(known)
+    return replace(
+        scale,
+        **{key: changes.count(key, most, getattr(scale, key)) for key, most in _COUNTS.items()},
+        skip_above_failure=changes.flag("skip_above_failure", scale.skip_above_failure),
+        cut_offs=_changed_cut_offs(scale.cut_offs, changes.table("cut_offs", "cut_offs")),
+        asnet_cut_offs=_changed_cut_offs(scale.asnet_cut_offs, changes.table("asnet_cut_offs", "asnet_cut_offs")),
+        options=scale.options | changes.table("options").values,
+    )
+
+
+def _changed_cut_offs(cut_offs: CutOffs, changes: TomlTable) -> CutOffs:
+    changes.check_keys(each.name for each in fields(CutOffs))
+    return CutOffs(
+        changes.seconds("time_limit", cut_offs.time_limit),
+        changes.count("memory_limit", _MOST_MEMORY, cut_offs.memory_limit),
+        changes.seconds("margin", cut_offs.margin),
+    )
 
 
 _KEYS_OF_KIND: dict[str, tuple[str, ...]] = {
@@ -278,74 +270,78 @@ _KEYS_OF_KIND: dict[str, tuple[str, ...]] = {
 
 
 def _system(
-    name: str, table: Table, common: Table, scale: Scale, reader: _ProblemReader, train: Table | None, where: str
+    name: str,
+    table: TomlTable,
+    common: Mapping[str, Any],
+    scale: Scale,
+    reader: _ProblemReader,
+    train: TomlTable | None,
 ) -> System:
-    kind: SystemKind = one_of(table, "kind", where, _KEYS_OF_KIND)
-    check_keys(table, _KEYS_OF_KIND[kind], where)
-    title = table.get("title", name)
-    paper = tuple(names_of(table, "paper", where)) if "paper" in table else None
+    kind: SystemKind = table.one_of("kind", _KEYS_OF_KIND)
+    table.check_keys(_KEYS_OF_KIND[kind])
+    title = table.values.get("title", name)
+    paper = tuple(table.names("paper")) if "paper" in table else None
     if not is_text(title) or (paper is not None and len(paper) != 2):
-        raise ConfigError(f"{where}: title must be text, and paper a system and a variant")
+        raise table.error("title must be text, and paper a system and a variant")
     problems: tuple[ProblemText, ...] = ()
     seeds = 1
     if kind == "asnet":
-        seeds = count_of(table, "seeds", where, _MOST_SEEDS, scale.training_seeds)
-        options = {**common, **table_of(table, "options", where), **scale.options}
-        config: dict[str, Any] = {"preset": one_of(table, "preset", where, PRESETS, "default"), "options": options}
-        _check_options(config, where)
-        own = table.get("train", train)
-        problems = () if own is None else reader.problems(own, f"{where}: train")
+        seeds = table.count("seeds", _MOST_SEEDS, scale.training_seeds)
+        options = {**common, **table.table("options").values, **scale.options}
+        config: dict[str, Any] = {"preset": table.one_of("preset", PRESETS, "default"), "options": options}
+        _check_options(config, table)
+        train = table.table("train", "train") if "train" in table else train
+        problems = () if train is None else reader.problems(replace(train, where=f"{table.where}: train"))
     elif kind == "planner":
-        seeds = count_of(table, "seeds", where, _MOST_SEEDS, scale.seeds)
+        seeds = table.count("seeds", _MOST_SEEDS, scale.seeds)
         config = {
-            "planner": one_of(table, "planner", where, PLANNERS),
-            "heuristic": one_of(table, "heuristic", where, HEURISTICS, "lmcut"),
-            "depth": (depth := table.get("depth")),
+            "planner": table.one_of("planner", PLANNERS),
+            "heuristic": table.one_of("heuristic", HEURISTICS, "lmcut"),
+            "depth": (depth := table.values.get("depth")),
         }
         if depth is not None and (config["planner"] != "ssipp" or not is_whole(depth) or not 1 <= depth <= _LARGEST):
-            raise ConfigError(f"{where}: depth must be a whole number from 1 to {_LARGEST}, and is for ssipp alone")
+            raise table.error(f"depth must be a whole number from 1 to {_LARGEST}, and is for ssipp alone")
     else:
-        config = {"strategy": one_of(table, "strategy", where, STRATEGIES)}
+        config = {"strategy": table.one_of("strategy", STRATEGIES)}
     return System(name, kind, title, config, paper, problems, seeds)
 
 
-def preset_of(config: Table) -> Preset:
+def preset_of(config: Mapping[str, Any]) -> Preset:
     """The preset of an ASNet's config, with its options."""
     options = {key: tuple(value) if isinstance(value, list) else value for key, value in config["options"].items()}
     return PRESETS[config["preset"]].changed(**options)
 
 
-def _check_options(config: Table, where: str) -> None:
-    known = [each.name for each in (*fields(NetworkConfig), *fields(TrainingConfig))]
-    check_keys(config["options"], known, f"{where}: options")
+def _check_options(config: Mapping[str, Any], table: TomlTable) -> None:
+    options = TomlTable(config["options"], f"{table.where}: options")
+    options.check_keys(each.name for each in (*fields(NetworkConfig), *fields(TrainingConfig)))
     try:
         preset_of(config)
     except ConfigError as error:
-        raise ConfigError(f"{where}: {error}") from None
+        raise table.error(str(error)) from None
     except TypeError:
-        raise ConfigError(f"{where}: options: a value is of the wrong type") from None
+        raise options.error("a value is of the wrong type") from None
 
 
 class _ProblemReader:
     """Makes the problems of an experiment: from the generator of its family, or from files."""
 
-    def __init__(self, table: Table, where: str, folder: Path) -> None:
-        self._family, self._domain, self._folder = table.get("family"), table.get("domain"), folder
+    def __init__(self, file: TomlTable, folder: Path) -> None:
+        self._family, self._domain = file.values.get("family"), file.values.get("domain")
         if (self._family is None) == (self._domain is None):
-            raise ConfigError(f"{where}: give either family or domain")
+            raise file.error("give either family or domain")
         if self._domain is not None:
-            value_of(table, "domain", where, "the name of a file", is_text)
+            file.text("domain", expected="the name of a file")
         elif not is_text(self._family) or self._family not in FAMILIES:
-            raise ConfigError(f"{where}: unknown family {self._family!r}; expected one of {', '.join(FAMILIES)}")
-        self._costs: str = one_of(table, "costs", where, COST_MODES, "unit")
-        self._lenient: bool = value_of(table, "lenient", where, "true or false", is_bool, False)
+            raise file.error(f"unknown family {self._family!r}; expected one of {', '.join(FAMILIES)}")
+        self._costs: str = file.one_of("costs", COST_MODES, "unit")
+        self._lenient: bool = file.flag("lenient", False)
+        self._folder = folder
 
-    def problems(self, table: Table, where: str) -> tuple[ProblemText, ...]:
-        if not isinstance(table, dict):
-            raise ConfigError(f"{where}: expected a table, not {table!r}")
-        problems = tuple(self._generated(table, where) if self._family is not None else self._read(table, where))
+    def problems(self, table: TomlTable) -> tuple[ProblemText, ...]:
+        problems = tuple(self._generated(table) if self._family is not None else self._read(table))
         if not problems:
-            raise ConfigError(f"{where}: there are no problems")
+            raise table.error("there are no problems")
         names = Counter(each.name for each in problems)
         double = next((name for name, number in names.items() if number > 1), None)
         if double is not None:
@@ -354,44 +350,43 @@ class _ProblemReader:
                 if self._family is None
                 else "name each size once, and leave out count where the family has one problem of each size"
             )
-            raise ConfigError(f"{where}: two problems are called {double!r}; {advice}")
+            raise table.error(f"two problems are called {double!r}; {advice}")
         return problems
 
-    def _generated(self, table: Table, where: str) -> Iterable[ProblemText]:
+    def _generated(self, table: TomlTable) -> Iterable[ProblemText]:
         assert self._family is not None
-        check_keys(table, ("sizes", "count", "seed", "paper"), where)
-        sizes = value_of(table, "sizes", where, "a list of whole numbers", are_whole)
-        count, seed = table.get("count", 1), table.get("seed", 0)
+        table.check_keys(("sizes", "count", "seed", "paper"))
+        sizes, count, seed = table.sizes("sizes"), table.values.get("count", 1), table.values.get("seed", 0)
         if not is_whole(count) or count < 1 or not is_whole(seed) or seed < 0:
-            raise ConfigError(f"{where}: count must be at least 1 and seed at least 0, both whole numbers")
+            raise table.error("count must be at least 1 and seed at least 0, both whole numbers")
         text = domain_text(self._family)
         for size in sizes:
             for index in range(count):
                 try:
                     problem = generate(self._family, size, seed=seed, index=index)
                 except ConfigError as error:
-                    raise ConfigError(f"{where}: {error}") from None
-                paper = _paper_name(table["paper"], size, index + 1, where) if "paper" in table else None
+                    raise table.error(str(error)) from None
+                paper = _paper_name(table, size, index + 1) if "paper" in table else None
                 yield ProblemText(problem.name, size, text, write_problem(problem), paper, self._costs)
 
-    def _read(self, table: Table, where: str) -> Iterable[ProblemText]:
+    def _read(self, table: TomlTable) -> Iterable[ProblemText]:
         assert self._domain is not None
-        check_keys(table, ("problems",), where)
+        table.check_keys(("problems",))
         position = 0
-        for entry in value_of(table, "problems", where, "a list of files", lambda value: isinstance(value, list)):
-            if isinstance(entry, dict):
-                check_keys(entry, ("file", "size"), where)
+        for entry in table.value("problems", "a list of files", lambda value: isinstance(value, list)):
             named = {"file": entry} if isinstance(entry, str) else entry
+            if isinstance(named, dict):
+                TomlTable(named, table.where).check_keys(("file", "size"))
             if not isinstance(named, dict) or not isinstance(named.get("file"), str):
-                raise ConfigError(f"{where}: a problem is a file, or {{ file = …, size = … }}, not {entry!r}")
-            for path in self._files(named["file"], where):
+                raise table.error(f"a problem is a file, or {{ file = …, size = … }}, not {entry!r}")
+            for path in self._files(named["file"], table):
                 position += 1
                 name = f"the size of {named['file']}"
-                size = count_of({name: named.get("size", position)}, name, where, _LARGEST)
+                size = TomlTable({name: named.get("size", position)}, table.where).count(name, _LARGEST)
                 domain, problem = load_task(self._folder / self._domain, path, lenient=self._lenient)
                 yield ProblemText(problem.name, size, write_domain(domain), write_problem(problem), costs=self._costs)
 
-    def _files(self, pattern: str, where: str) -> list[Path]:
+    def _files(self, pattern: str, table: TomlTable) -> list[Path]:
         if not any(sign in pattern for sign in "*?["):
             return [self._folder / pattern]
         root = Path(pattern).anchor
@@ -399,14 +394,15 @@ class _ProblemReader:
         try:
             matching = list(folder.glob(pattern.removeprefix(root)))
         except (ValueError, NotImplementedError) as error:
-            raise ConfigError(f"{where}: cannot use the pattern {pattern!r}: {error}") from None
+            raise table.error(f"cannot use the pattern {pattern!r}: {error}") from None
         if not matching:
-            raise ConfigError(f"{where}: no file matches {pattern!r}")
+            raise table.error(f"no file matches {pattern!r}")
         return sorted(matching, key=lambda path: (len(path.name), path.name))
 
 
-def _paper_name(pattern: Any, size: int, number: int, where: str) -> str:
+def _paper_name(table: TomlTable, size: int, number: int) -> str:
+    pattern = table.values["paper"]
     try:
         return str.format(pattern, size=size, number=number)
     except (TypeError, LookupError, ValueError, AttributeError, MemoryError):
-        raise ConfigError(f"{where}: paper must be text with {{size}} and {{number}}, not {pattern!r}") from None
+        raise table.error(f"paper must be text with {{size}} and {{number}}, not {pattern!r}") from None
