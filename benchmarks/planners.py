@@ -9,6 +9,7 @@ The peers are C++ programs that were built by hand and measured once; peers.csv 
 from __future__ import annotations
 
 import csv
+import math
 import sys
 from pathlib import Path
 
@@ -53,26 +54,28 @@ def _table(experiment: ExperimentResults) -> str:
     rows = [header, ["---"] * len(header)]
     for problem in experiment.problems:
         peers = cited(problem.name)
-        searches: Searches = {}
-        cells = []
-        for system in experiment.systems:
-            score = experiment.scores[system.name, problem.name]
-            result = score.rows[0].result if score.rows else None
-            if result is not None and result.metrics.get("status") == "converged":
-                searches[system.name] = result
-            cells.append("skipped" if score.skipped else "not run" if result is None else result.outcome)
-        value = min((result.metrics["value"] for result in searches.values()), default=None)
-        for index, system in enumerate(experiment.systems):
-            if system.name in searches:
-                cells[index] = _cell(searches[system.name], value)
+        scores = {system.name: experiment.scores[system.name, problem.name] for system in experiment.systems}
+        results = {name: score.rows[0].result for name, score in scores.items() if score.rows}
+        searches = {name: result for name, result in results.items() if result.metrics.get("status") == "converged"}
+        value = min((result.metrics["value"] for result in searches.values()), default=math.inf)
+        cells = [
+            _cell(searches[name], value)
+            if name in searches
+            else results[name].outcome
+            if name in results
+            else "skipped"
+            if score.skipped
+            else "not run"
+            for name, score in scores.items()
+        ]
         texts = [f"{each['system']} {each['planner']} {each['heuristic']}: {each['cited']}" for each in peers]
         comparison = "<br>".join(texts), "<br>".join(ratios(experiment.systems, searches, peers, value))
         rows.append([problem.name, _value(experiment, searches, value), *cells, *comparison])
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 
-def _value(experiment: ExperimentResults, searches: Searches, value: float | None) -> str:
-    if value is None:
+def _value(experiment: ExperimentResults, searches: Searches, value: float) -> str:
+    if not searches:
         return "–"
     configs = [system.config for system in experiment.systems if system.name in searches]
     is_proved = any(HEURISTICS[config["heuristic"]].admissible for config in configs)
@@ -86,7 +89,7 @@ def _cell(result: CellResult, value: float) -> str:
     return text if metrics["value"] < value + SAME_VALUE else f"{text}, **V {metrics['value']:.3f}**"
 
 
-def ratios(systems: tuple[SystemInfo, ...], searches: Searches, peers: list[Peer], value: float | None) -> list[str]:
+def ratios(systems: tuple[SystemInfo, ...], searches: Searches, peers: list[Peer], value: float) -> list[str]:
     """The best peer's time over ours, for each planner that a peer has too, and of all."""
     lines = []
     for system in systems:
@@ -96,7 +99,7 @@ def ratios(systems: tuple[SystemInfo, ...], searches: Searches, peers: list[Peer
             ours = [searches[system.name].cpu] if system.name in searches else []
             lines.append(f"{system.name} {_ratio(ours, same)}")
     if any(peer["cited"] != "refused" for peer in peers):
-        best = [each.cpu for each in searches.values() if each.metrics["value"] < (value or 0) + SAME_VALUE]
+        best = [each.cpu for each in searches.values() if each.metrics["value"] < value + SAME_VALUE]
         lines.append(f"overall {_ratio(best, [peer for peer in peers if peer['optimal'] == 'yes'])}")
     return lines
 

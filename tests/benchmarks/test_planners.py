@@ -6,6 +6,7 @@ This folder is no package: it would hide the package under test, which has the s
 from __future__ import annotations
 
 import csv
+import math
 import shutil
 from pathlib import Path
 from typing import Any
@@ -102,5 +103,5 @@ def test_ratios() -> None:
         "ilao-hadd only the peer",
         "overall 2.5×",
     ]
-    assert planners.ratios(SYSTEMS, {}, planners.cited("triangle-tire-6"), None)[-1] == "overall neither"
-    assert planners.ratios(SYSTEMS, {}, planners.cited("triangle-tire-1"), None) == []
+    assert planners.ratios(SYSTEMS, {}, planners.cited("triangle-tire-6"), math.inf)[-1] == "overall neither"
+    assert planners.ratios(SYSTEMS, {}, planners.cited("triangle-tire-1"), math.inf) == []

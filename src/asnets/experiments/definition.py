@@ -249,7 +249,7 @@ def _changed_scale(scale: Scale, changes: TomlTable) -> Scale:
         skip_above_failure=changes.flag("skip_above_failure", scale.skip_above_failure),
         cut_offs=_changed_cut_offs(scale.cut_offs, changes.table("cut_offs", "cut_offs")),
         asnet_cut_offs=_changed_cut_offs(scale.asnet_cut_offs, changes.table("asnet_cut_offs", "asnet_cut_offs")),
-        options=scale.options | changes.table("options").values,
+        options={**scale.options, **changes.table("options").values},
     )
 
 
