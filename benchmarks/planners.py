@@ -11,10 +11,11 @@ from __future__ import annotations
 import csv
 import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from asnets.errors import AsnetsError
-from asnets.experiments.results import ExperimentResults, SystemInfo, collect
+from asnets.experiments.results import ExperimentResults, Score, SystemInfo, collect
 from asnets.experiments.store import CellResult, Store
 from asnets.planning import HEURISTICS
 
@@ -58,18 +59,10 @@ def _table(experiment: ExperimentResults) -> str:
         results = {name: score.rows[0].result for name, score in scores.items() if score.rows}
         searches = {name: result for name, result in results.items() if result.metrics.get("status") == "converged"}
         value = min((result.metrics["value"] for result in searches.values()), default=math.inf)
-        cells = [
-            _cell(searches[name], value)
-            if name in searches
-            else results[name].outcome
-            if name in results
-            else "skipped"
-            if score.skipped
-            else "not run"
-            for name, score in scores.items()
-        ]
+        cells = [_cell(score, value) for score in scores.values()]
         texts = [f"{each['system']} {each['planner']} {each['heuristic']}: {each['cited']}" for each in peers]
-        comparison = "<br>".join(texts), "<br>".join(ratios(experiment.systems, searches, peers, value))
+        tried = [system for system in experiment.systems if scores[system.name].rows or scores[system.name].skipped]
+        comparison = "<br>".join(texts), "<br>".join(ratios(tried, searches, peers, value))
         rows.append([problem.name, _value(experiment, searches, value), *cells, *comparison])
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
@@ -82,14 +75,19 @@ def _value(experiment: ExperimentResults, searches: Searches, value: float) -> s
     return f"{'' if is_proved else '≤ '}{value:.4f}"
 
 
-def _cell(result: CellResult, value: float) -> str:
+def _cell(score: Score, value: float) -> str:
+    if not score.rows:
+        return "skipped" if score.skipped else "not run"
+    result = score.rows[0].result
     metrics = result.metrics
+    if metrics.get("status") != "converged":
+        return result.outcome
     text = f"{result.cpu:.2f} ({metrics['seconds']['search']:.3f}) / {metrics['expanded']:,}"
     text += f" / {metrics['peak_memory'] / 1e6:.0f}"
     return text if metrics["value"] < value + SAME_VALUE else f"{text}, **V {metrics['value']:.3f}**"
 
 
-def ratios(systems: tuple[SystemInfo, ...], searches: Searches, peers: list[Peer], value: float) -> list[str]:
+def ratios(systems: Sequence[SystemInfo], searches: Searches, peers: list[Peer], value: float) -> list[str]:
     """The best peer's time over ours, for each planner that a peer has too, and of all."""
     lines = []
     for system in systems:
