@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from asnets.errors import ConfigError
 from asnets.experiments.cells import grid
 from asnets.experiments.definition import load_experiment
 from asnets.experiments.work import do_cell
+from asnets.network.pooling import POOLING_OPERATORS
 from tests.experiments.building import tiny_experiment
 
 pytestmark = pytest.mark.native
@@ -69,6 +71,17 @@ def test_a_network_is_stopped_by_cpu_time(tmp_path: Path, monkeypatch: pytest.Mo
     assert [len(each["endings"]) for each in kept] == list(range(number + 1))
     for name in ("endings", "costs"):
         assert metrics[name] == kept[-1][name] == whole[name][:number]
+
+
+def test_a_network_that_only_torch_can_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(POOLING_OPERATORS, "in-torch", replace(POOLING_OPERATORS["max"], is_native=False))
+    path = tiny_experiment(tmp_path)
+    path.write_text('options = { pooling_operator = "in-torch" }\n' + path.read_text())
+    cells = {cell.kind: cell for _, cell in grid(load_experiment(str(path), "smoke"))}
+    assert cells["train"].payload["settings"]["options"]["pooling_operator"] == "in-torch"
+    _, _, model = do_cell(cells["train"].payload, None, lambda metrics: None)
+    outcome, metrics, _ = do_cell(cells["asnet"].payload, model, lambda metrics: None)
+    assert (outcome, len(metrics["endings"])) == ("finished", cells["asnet"].payload["runs"])
 
 
 def test_a_cell_needs_no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,12 +23,13 @@ from typing import Any
 from asnets.api import Policy
 from asnets.deadline import Deadline
 from asnets.evaluation.blocks_strategies import run_strategy
+from asnets.evaluation.evaluate import network_seconds
 from asnets.evaluation.rollouts import ENDINGS, simulate
 from asnets.experiments.definition import preset_of
 from asnets.grounding import GroundTask, ground
 from asnets.network.model_file import model_bytes, read_model
 from asnets.planning import SearchLimits, Solver
-from asnets.policies.native_network import NativeNetworkPolicy
+from asnets.policies.networks import network_policy
 from asnets.ppddl import parse_text
 from asnets.training.trainer import Trainer, train
 
@@ -79,7 +80,7 @@ def _run_network(payload: dict[str, Any], model: bytes, keep: Keep) -> tuple[str
     network = read_policy(model).network
     start = time.process_time()
     task = read_task(payload["problem"])
-    policy = NativeNetworkPolicy(network, task)
+    policy = network_policy(network, task)
     loaded = time.process_time()
 
     def run(number: int) -> tuple[int, float]:
@@ -89,11 +90,9 @@ def _run_network(payload: dict[str, Any], model: bytes, keep: Keep) -> tuple[str
         return int(found.endings[0]), float(found.costs[0])
 
     def more() -> Metrics:
-        spent = policy.native.statistics()
+        features, in_network = network_seconds(policy)
         seconds = {"load": loaded - start, "execute": time.process_time() - loaded}
-        return {
-            "seconds": seconds | {"features": spent["feature_seconds"], "network": spent["network_seconds"]},
-        }
+        return {"seconds": seconds | {"features": features, "network": in_network}}
 
     return _execute(payload, start, run, more, keep)
 
