@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from asnets.errors import ConfigError
 from asnets.network import NetworkConfig
 from asnets.options import check_names, check_options, option, options_of
 from asnets.planning import HEURISTICS
@@ -37,12 +38,8 @@ class TrainingConfig:
         1e-2, "An action is labelled best if its Q value is within this of the least one.", least=0
     )
     loss: str = option("cross-entropy", "The kind of labels and the loss of a state.", choices=LOSSES, noun="loss")
-    explore_rounds: int = option(
-        25, "Trajectories in an epoch, shared equally among the training problems.", least=1
-    )
-    max_steps: int = option(
-        300, "Length L of a trajectory, in exploration and when judging the policy.", least=1
-    )
+    explore_rounds: int = option(25, "Trajectories in an epoch, shared equally among the training problems.", least=1)
+    max_steps: int = option(300, "Length L of a trajectory, in exploration and when judging the policy.", least=1)
     learn_steps: int = option(300, "Minibatches in an epoch.", least=1)
     batch_size: int = option(128, "States in a minibatch.", least=1)
     learning_rate: float = option(5e-4, "Of Adam.", least=0, above_least=True)
@@ -54,7 +51,7 @@ class TrainingConfig:
     )
     judge_runs: int = option(10, "Runs of the greedy policy on each training problem after each epoch.", least=1)
     solved_epochs: int = option(
-        10, "Stop when all of these runs have reached the goal for so many epochs in a row.", least=1
+        10, "Stop when all training problems were solved, in all of these runs, for so many epochs in a row.", least=1
     )
     patience: int = option(30, "Stop when nothing got better for so many epochs in a row.", least=1)
     max_epochs: int = option(1000, "Stop after so many epochs.", least=1)
@@ -102,3 +99,14 @@ PRESETS: dict[str, Preset] = {
     ),
     "paper": Preset(NetworkConfig(), TrainingConfig()),
 }
+
+
+def named_preset(name: str) -> Preset:
+    """The preset of that name.
+
+    Raises:
+        ConfigError: If there is none.
+    """
+    if name not in PRESETS:
+        raise ConfigError(f"unknown preset {name!r}; expected one of {', '.join(PRESETS)}")
+    return PRESETS[name]

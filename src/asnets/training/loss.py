@@ -1,7 +1,7 @@
 """Kinds of labels with their losses, by name.
 
-A teacher gives Q values of the applicable actions of a state. A `Loss` makes labels of them, which the memory keeps, and
-compares the policy with the labels. A new kind is an entry of `LOSSES`.
+A teacher gives Q values of the applicable actions of a state. A `Loss` makes labels of them, which the memory keeps,
+and compares the policy with the labels. A new kind is an entry of `LOSSES`.
 """
 
 from __future__ import annotations
