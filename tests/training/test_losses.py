@@ -24,8 +24,8 @@ TEMPERATURE = 0.5
 
 
 def soft_labels(q_values: Floats, config: TrainingConfig) -> Labels:
-    weights = np.exp((q_values.min() - q_values) / TEMPERATURE)
-    return weights / weights.sum()
+    weights: Floats = np.exp((q_values.min() - q_values) / TEMPERATURE)
+    return np.asarray(weights / weights.sum())
 
 
 def soft_terms(log_probabilities: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
@@ -34,7 +34,7 @@ def soft_terms(log_probabilities: torch.Tensor, labels: torch.Tensor) -> torch.T
 
 def entropies(labels: Labels, enabled: Labels) -> Floats:
     logarithms = np.log(labels, where=labels > 0, out=np.zeros(labels.shape))
-    return -(labels * logarithms).sum(axis=1)
+    return np.asarray(-(labels * logarithms).sum(axis=1))
 
 
 def expected_costs(log_probabilities: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
@@ -42,7 +42,7 @@ def expected_costs(log_probabilities: torch.Tensor, labels: torch.Tensor) -> tor
 
 
 def least_costs(labels: Labels, enabled: Labels) -> Floats:
-    return np.where(enabled, labels, np.inf).min(axis=1)
+    return np.asarray(np.where(enabled, labels, np.inf).min(axis=1))
 
 
 OTHERS = {
@@ -65,7 +65,7 @@ def test_no_policy_loses_less_than_the_bound(name: str) -> None:
     enabled = np.array([[True, True, True, False]])
     for sharpness in (0.1, 1.0, 10.0, 300.0):
         q_values = random.integers(1, 4, size=3).astype(np.float64)
-        labels = np.zeros((1, 4), np.bool_ if loss.has_binary_labels else np.float32)
+        labels: Labels = np.zeros((1, 4), np.bool_ if loss.has_binary_labels else np.float32)
         labels[0, :3] = loss.labels(q_values, TrainingConfig())
         logits = torch.from_numpy(random.normal(size=3) * sharpness).requires_grad_()
         rows = torch.cat([torch.log_softmax(logits, dim=0), torch.tensor([-torch.inf])])

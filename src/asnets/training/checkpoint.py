@@ -266,7 +266,7 @@ def _options(preset: Preset, seed: int) -> dict[str, Any]:
 
 
 def _flat(options: dict[str, Any]) -> dict[str, Any]:
-    return {"seed": options["seed"]} | options["network"] | options["training"]
+    return {"seed": options["seed"], **options["network"], **options["training"]}
 
 
 def _as_json(value: Any) -> Any:

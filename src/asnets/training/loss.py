@@ -47,7 +47,8 @@ class Loss:
 
 def best_actions(q_values: Floats, config: TrainingConfig) -> npt.NDArray[np.bool_]:
     """The paper's y: which actions are best, up to the tolerance."""
-    return q_values <= q_values.min() + config.label_tolerance
+    best: npt.NDArray[np.bool_] = q_values <= q_values.min() + config.label_tolerance
+    return best
 
 
 def cross_entropy(log_probabilities: Tensor, best: Tensor) -> Tensor:
