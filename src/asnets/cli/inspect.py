@@ -34,7 +34,7 @@ from asnets.ppddl.writer import show_condition
 from asnets.training.config import named_preset
 
 _MAX_GOAL_WIDTH = 200
-_NOT_DRAWN = ("nonlinearity", "dropout")
+_NOT_DRAWN = ("nonlinearity", "dropout", "pooling_operator")
 
 
 @with_config_options(NetworkConfig, leave_out=_NOT_DRAWN)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from asnets.network.pooling import POOLING_OPERATORS
 from asnets.options import check_names, check_options, option
 from asnets.planning import ACTION_FEATURES
 
@@ -45,6 +46,7 @@ class NetworkConfig:
         choices=ACTION_FEATURES,
         flags=("--feature",),
     )
+    pooling_operator: str = option("max", "How a proposition sums up what it pools over.", choices=POOLING_OPERATORS)
 
     def __post_init__(self) -> None:
         check_options(self)

@@ -11,7 +11,6 @@ from asnets.planning.heuristics import (
     initial_value,
     make_heuristic,
 )
-from asnets.planning.policy_file import PolicyOrigin, SavedPolicy, extract_policy, is_policy, load_policy, save_policy
 from asnets.planning.solvers import GIVE_UP, PLANNERS, PlannerInfo, QValues, SearchLimits, Solution, Solver
 
 __all__ = [
@@ -24,20 +23,14 @@ __all__ = [
     "HeuristicInfo",
     "Landmarks",
     "PlannerInfo",
-    "PolicyOrigin",
     "QValues",
-    "SavedPolicy",
     "SearchLimits",
     "Solution",
     "Solver",
-    "extract_policy",
     "features_width",
     "find_landmarks",
     "initial_landmarks",
     "initial_value",
-    "is_policy",
-    "load_policy",
     "make_heuristic",
     "resident_memory",
-    "save_policy",
 ]

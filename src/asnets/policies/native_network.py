@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -9,18 +10,27 @@ import numpy.typing as npt
 import torch
 
 from asnets import _native
+from asnets.errors import ConfigError
 from asnets.grounding import GroundTask
 from asnets.grounding.task import Floats, Ints
+from asnets.network.config import NetworkConfig
 from asnets.network.model_file import check_fits
 from asnets.network.network import ASNet
+from asnets.network.pooling import POOLING_OPERATORS
 from asnets.network.structure import Structure, build_structure
+from asnets.policies.protocol import Distribution, native_distributions
 
 Singles = npt.NDArray[np.float32]
 
 _structures: WeakKeyDictionary[_native.Task, dict[str, _native.NetworkStructure]] = WeakKeyDictionary()
 
 
-class NetworkPolicy:
+def runs_natively(config: NetworkConfig) -> bool:
+    """Whether the compiled core has all that such a network is made of; else torch runs it."""
+    return POOLING_OPERATORS[config.pooling_operator].is_native
+
+
+class NativeNetworkPolicy:
     """What a network does in a task; `native` runs in the compiled core.
 
     Attributes:
@@ -57,7 +67,11 @@ class NetworkPolicy:
             ConfigError: If the network belongs to another domain; the message names what differs.
         """
         check_fits(network, task)
+        if not runs_natively(network.config):
+            raise ConfigError("the compiled core does not run such networks; `network_policy` finds what does")
+        self.task = task
         self.name = name
+        self.sampled = sampled
         self._signature = network.signature
         self._config = network.config
         self._structure = structure or structure_of(task, network.config.pooling)
@@ -76,6 +90,13 @@ class NetworkPolicy:
     def probabilities(self, propositions: Ints) -> tuple[Ints, Floats]:
         """The applicable actions of a state, ascending, and their probabilities."""
         return self.native.probabilities(propositions)
+
+    def logits(self, propositions: Ints) -> Singles:
+        """The outputs of the network in a state, before the softmax, for all actions."""
+        return self.native.logits(propositions)
+
+    def distributions(self, states: Sequence[Ints]) -> list[Distribution]:
+        return native_distributions(self.native, states)
 
 
 def structure_of(task: GroundTask, pooling: str) -> _native.NetworkStructure:
