@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from asnets.cli.main import app
 from asnets.deadline import Deadline
 from asnets.errors import ConfigError, LimitError, ModelFileError
 from asnets.network.model_file import load_model
+from asnets.training import PRESETS
+from asnets.training.loss import LOSSES
 from asnets.training.progress import EpochRecord
 from tests.cli.test_network_commands import LINE, problem
 
@@ -156,3 +159,24 @@ def test_what_is_refused() -> None:
         with pytest.raises(ConfigError) as caught:
             asnets.train("line.pddl", **{"problems": PROBLEMS} | options)
         assert str(caught.value).startswith(message)
+
+
+def test_the_examples_of_the_documentation(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As written, but for the number of epochs instead of the time limit."""
+    text = (Path(__file__).parents[1] / "docs/train.md").read_text()
+    training, loss = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    (folder / "domain.pddl").write_text(LINE)
+    for number in (1, 2):
+        (folder / f"small-{number}.pddl").write_text(problem(number + 2))
+    monkeypatch.setattr("asnets.training.config.PRESETS", {"default": PRESETS["default"].changed(max_epochs=1)})
+    monkeypatch.setitem(LOSSES, "soft", LOSSES["cross-entropy"])  # So that what the example adds is taken back.
+    names: dict[str, Any] = {"asnets": asnets}
+    exec(training.replace("time_limit=60", "max_epochs=1"), names)  # noqa: S102
+    assert sorted(path.name for path in folder.glob("tires*")) == [
+        "tires.asnet",
+        "tires.asnet.checkpoint",
+        "tires.asnet.jsonl",
+    ]
+    exec(loss, names)  # noqa: S102
+    assert names["policy"].training["config"]["loss"] == "soft"
+    assert names["policy"].training["loss_floor"] > 0

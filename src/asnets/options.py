@@ -112,7 +112,9 @@ def option(default: Any, help: str, **more: Any) -> Any:  # noqa: A002
 def options_of(config: type) -> dict[str, Option]:
     """The options of a configuration, by name."""
     types = get_type_hints(config)
-    return {each.name: Option(each.name, types[each.name], each.default, **each.metadata) for each in fields(config)}
+    return {
+        known.name: Option(known.name, types[known.name], known.default, **known.metadata) for known in fields(config)
+    }
 
 
 def check_options(config: Any, prefix: str = "") -> None:

@@ -11,9 +11,10 @@ import pytest
 
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError
-from asnets.evaluation import RandomPolicy, trace
+from asnets.evaluation import trace
 from asnets.grounding import GroundTask
 from asnets.planning import PLANNERS
+from asnets.policies import RandomPolicy
 from asnets.training import TrainingConfig
 from asnets.training.checkpoint import read_checkpoint, save_checkpoint
 from asnets.training.loss import best_actions

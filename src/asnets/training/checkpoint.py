@@ -59,7 +59,7 @@ def save_checkpoint(path: Path, trainer: Trainer) -> None:
         for row, propositions in enumerate(teacher.questions):
             questions[row, propositions] = True
         tensors[f"questions/{number}"] = np.packbits(questions, axis=1)
-    left_out = {each.position: each.reason for each in trainer.left_out}
+    left_out = {problem.position: problem.reason for problem in trainer.left_out}
     header = _options(trainer.preset, trainer.seed) | {
         "costs": trainer.tasks[0].cost_mode,
         "problems": [
@@ -90,7 +90,9 @@ class Checkpoint:
 
     @property
     def progress(self) -> Progress:
-        return Progress([EpochRecord.from_dict(each) for each in self.header["history"]], self.header["idle_epochs"])
+        return Progress(
+            [EpochRecord.from_dict(record) for record in self.header["history"]], self.header["idle_epochs"]
+        )
 
     def check_options(self, preset: Preset, seed: int) -> None:
         """Checks that training would go on as it began; options that say when to stop may differ.
@@ -112,7 +114,7 @@ class Checkpoint:
             ModelFileError: Naming what differs.
         """
         problems = self.header["problems"]
-        there, here = [each["problem"] for each in problems], [task.problem for task in tasks]
+        there, here = [problem["problem"] for problem in problems], [task.problem for task in tasks]
         if there != here:
             raise self._other(f"the problems differ: {', '.join(there)} there, {', '.join(here)} here")
         costs = self.header["costs"]
@@ -144,7 +146,7 @@ class Checkpoint:
         self.check_options(preset, seed)
         self.check_problems(tasks)
         deadline = deadline or self.deadline(preset.training.time_limit)
-        left_out = {i: each["left_out"] for i, each in enumerate(self.header["problems"]) if each["left_out"]}
+        left_out = {i: problem["left_out"] for i, problem in enumerate(self.header["problems"]) if problem["left_out"]}
         try:
             trainer = Trainer(
                 tasks,

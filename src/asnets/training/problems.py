@@ -142,7 +142,7 @@ def choose_problems(
         seconds,
     )
     if not used:
-        why = "; ".join(f"{each.problem} is left out because {each.reason}" for each in choice.left_out)
+        why = "; ".join(f"{problem.problem} is left out because {problem.reason}" for problem in choice.left_out)
         if is_late:
             raise LimitError(
                 f"the time limit of {deadline.seconds:g} s was reached before there was a problem to train on: {why}. "
@@ -150,8 +150,8 @@ def choose_problems(
             )
         kind = LimitError if too_large else ConfigError
         raise kind(f"there is no problem to train on: {why}")
-    for each in choice.left_out:
-        logger.warning("%s is left out: %s", each.problem, each.reason)
+    for problem in choice.left_out:
+        logger.warning("%s is left out: %s", problem.problem, problem.reason)
     return choice
 
 

@@ -268,5 +268,5 @@ class Session:
         history = self.trainer.progress.history
         save_checkpoint(self.files.checkpoint, self.trainer)
         self.saved_epochs = len(history)
-        lines = (json.dumps(each.to_dict(), allow_nan=False) + "\n" for each in history)
+        lines = (json.dumps(record.to_dict(), allow_nan=False) + "\n" for record in history)
         write_atomically(self.files.log, "".join(lines))

@@ -9,7 +9,7 @@ Each epoch is the paper's ASNet-Train-Epoch, and then judges the greedy policy o
      7, 8          M ← M ∪ Pol-Envelope(s_j, π*), the states of the teacher's policy π* from there
      9     for each of T_train steps:
     10         B ← Sample-Minibatch(M)
-    11         update θ by the gradient of the loss of B (equation 2), with Adam
+    11         update θ by the gradient of the loss of B (equation 1), with Adam
 
 The memory M keeps each state once, with its labels. The best weights are kept.
 
@@ -162,7 +162,7 @@ class Trainer:
     @cached_property
     def fingerprints(self) -> tuple[str | None, ...]:
         """Of all given problems; None for those that are left out."""
-        left_out = {each.position for each in self.left_out}
+        left_out = {problem.position for problem in self.left_out}
         return tuple(None if i in left_out else fingerprint(task) for i, task in enumerate(self.given))
 
     def run_epoch(self) -> EpochRecord:
@@ -337,7 +337,7 @@ class Trainer:
                 {"domain": task.domain, "problem": task.problem, "teacher_value": value, "costs": task.cost_mode}
                 for task, value in zip(self.tasks, self.teacher_values, strict=True)
             ],
-            "left_out": [asdict(each) for each in self.left_out],
+            "left_out": [asdict(problem) for problem in self.left_out],
             "epochs": len(self.progress.history),
             "seconds": self.progress.elapsed,
             "loss_floor": self.memory.loss_floor(),
