@@ -171,12 +171,12 @@ def test_the_examples_of_the_documentation(folder: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("asnets.training.config.PRESETS", {"default": PRESETS["default"].changed(max_epochs=1)})
     monkeypatch.setitem(LOSSES, "soft", LOSSES["cross-entropy"])  # So that what the example adds is taken back.
     names: dict[str, Any] = {"asnets": asnets}
-    exec(training.replace("time_limit=60", "max_epochs=1"), names)  # noqa: S102
+    exec(training.replace("time_limit=60", "max_epochs=1"), names)
     assert sorted(path.name for path in folder.glob("tires*")) == [
         "tires.asnet",
         "tires.asnet.checkpoint",
         "tires.asnet.jsonl",
     ]
-    exec(loss, names)  # noqa: S102
+    exec(loss, names)
     assert names["policy"].training["config"]["loss"] == "soft"
     assert names["policy"].training["loss_floor"] > 0
