@@ -31,7 +31,7 @@ class NetworkConfig:
         pooling: What a proposition module pools over: "schema", all related actions of a schema, as in the paper;
             or "slot", those in which the proposition takes the same slot.
         skip: Whether a module also reads its own hidden vector of the layer of its kind before.
-        features: What the first layer reads of heuristics; kinds of `ACTION_FEATURES`, none for (). Any sequence of
+        features: What the first layer reads about actions; names of `ACTION_FEATURES`, none for (). Any sequence of
             names may be given.
     """
 

@@ -9,11 +9,14 @@ import numpy.typing as npt
 import torch
 
 from asnets import _native
+from asnets.errors import ConfigError
 from asnets.grounding import GroundTask
 from asnets.grounding.task import Floats, Ints
+from asnets.network.config import NetworkConfig
 from asnets.network.model_file import check_fits
 from asnets.network.network import ASNet
 from asnets.network.structure import Structure, build_structure
+from asnets.planning import ACTION_FEATURES
 
 Singles = npt.NDArray[np.float32]
 
@@ -54,9 +57,11 @@ class NetworkPolicy:
                 remembered as long as the task.
 
         Raises:
-            ConfigError: If the network belongs to another domain; the message names what differs.
+            ConfigError: If the network belongs to another domain; the message names what differs. If it reads action
+                features that the compiled core does not have.
         """
         check_fits(network, task)
+        check_native(network.config)
         self.name = name
         self._signature = network.signature
         self._config = network.config
@@ -76,6 +81,17 @@ class NetworkPolicy:
     def probabilities(self, propositions: Ints) -> tuple[Ints, Floats]:
         """The applicable actions of a state, ascending, and their probabilities."""
         return self.native.probabilities(propositions)
+
+
+def check_native(config: NetworkConfig) -> None:
+    """Checks that the compiled core can run networks of this shape.
+
+    Raises:
+        ConfigError: If it cannot.
+    """
+    missing = [name for name in config.features if not ACTION_FEATURES[name].is_native]
+    if missing:
+        raise ConfigError(f"the compiled core does not have the action feature {missing[0]!r}; run the network in torch")
 
 
 def structure_of(task: GroundTask, pooling: str) -> _native.NetworkStructure:

@@ -1,7 +1,15 @@
 """Heuristics and planners: typed facades over the compiled core."""
 
 from asnets._native import resident_memory
-from asnets.planning.action_features import ACTION_FEATURES, ActionFeatureInfo, ActionFeatures, features_width
+from asnets.planning.action_features import (
+    ACTION_FEATURES,
+    ActionFeature,
+    ActionFeatures,
+    TaskFeature,
+    features_are_binary,
+    features_are_native,
+    features_width,
+)
 from asnets.planning.heuristics import (
     HEURISTICS,
     HeuristicInfo,
@@ -19,7 +27,7 @@ __all__ = [
     "GIVE_UP",
     "HEURISTICS",
     "PLANNERS",
-    "ActionFeatureInfo",
+    "ActionFeature",
     "ActionFeatures",
     "HeuristicInfo",
     "Landmarks",
@@ -30,7 +38,10 @@ __all__ = [
     "SearchLimits",
     "Solution",
     "Solver",
+    "TaskFeature",
     "extract_policy",
+    "features_are_binary",
+    "features_are_native",
     "features_width",
     "find_landmarks",
     "initial_landmarks",

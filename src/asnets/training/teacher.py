@@ -41,7 +41,7 @@ class Lesson:
     propositions: Ints
     enabled: Ints
     best: npt.NDArray[np.bool_]
-    action_features: npt.NDArray[np.bool_] | None
+    action_features: npt.NDArray[np.float32] | None
 
 
 class Teacher:
