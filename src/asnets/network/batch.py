@@ -29,7 +29,7 @@ class StateInputs:
     Attributes:
         truth: S × number of propositions.
         enabled: S × number of actions: which are applicable.
-        action_features: S × number of actions × width, as `ActionFeatures.of`; binary ones may be given as truth values.
+        action_features: S × number of actions × width, as `ActionFeatures.of`; binary ones may be truth values.
             None if the network reads none.
     """
 

@@ -91,7 +91,9 @@ def check_native(config: NetworkConfig) -> None:
     """
     missing = [name for name in config.features if not ACTION_FEATURES[name].is_native]
     if missing:
-        raise ConfigError(f"the compiled core does not have the action feature {missing[0]!r}; run the network in torch")
+        raise ConfigError(
+            f"the compiled core does not have the action feature {missing[0]!r}; run the network in torch"
+        )
 
 
 def structure_of(task: GroundTask, pooling: str) -> _native.NetworkStructure:

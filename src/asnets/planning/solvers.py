@@ -41,9 +41,7 @@ class PlannerInfo:
     description: str
 
 
-PLANNERS: dict[str, PlannerInfo] = {
-    info.name: info for info in (PlannerInfo(*entry) for entry in _native.planners())
-}
+PLANNERS: dict[str, PlannerInfo] = {info.name: info for info in (PlannerInfo(*entry) for entry in _native.planners())}
 
 
 @dataclass(frozen=True)
