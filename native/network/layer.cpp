@@ -64,8 +64,15 @@ std::uint8_t LayerEvaluator::set_code(std::size_t set, std::int32_t num_true) co
 void LayerEvaluator::set_inputs(LayerValues& values, const Word* state, const FeatureRows& features) const {
   const std::size_t num_propositions = structure_.num_propositions();
   values.state.assign(state, state + (num_propositions + 63) / 64);
-  values.feature_rows.assign(structure_.num_actions(), -1);
-  set_features(values, features);
+  const std::size_t width = weights_.shape().default_values.size();
+  values.named_actions.assign(features.actions.begin(), features.actions.end());
+  values.is_named.assign(structure_.num_actions(), 0);
+  values.action_features.resize(structure_.num_actions() * width);
+  for (std::size_t row = 0; row < features.actions.size(); ++row) {
+    const auto action = static_cast<std::size_t>(features.actions[row]);
+    values.is_named[action] = 1;
+    std::copy_n(features.values + row * width, width, values.action_features.data() + action * width);
+  }
   values.node_codes = structure_.constant_codes();
   for (std::size_t p = 0; p < num_propositions; ++p) {
     if (structure_.node_of(p) >= 0 && test_bit(state, p)) {
@@ -83,22 +90,12 @@ void LayerEvaluator::set_inputs(LayerValues& values, const Word* state, const Fe
   }
 }
 
-// The rows of the actions that had any before must be -1.
-void LayerEvaluator::set_features(LayerValues& values, const FeatureRows& features) const {
-  const std::size_t width = weights_.shape().default_values.size();
-  values.named_actions.assign(features.actions.begin(), features.actions.end());
-  values.feature_values.assign(features.values, features.values + features.actions.size() * width);
-  for (std::size_t row = 0; row < features.actions.size(); ++row) {
-    values.feature_rows[static_cast<std::size_t>(features.actions[row])] = static_cast<std::int32_t>(row);
-  }
-}
-
 const float* LayerEvaluator::base(const LayerValues& values, std::size_t schema, std::size_t action) {
-  if (values.feature_rows[action] < 0) return weights_.default_base(schema);
+  if (values.is_named[action] == 0) return weights_.default_base(schema);
   const auto& module = weights_.features(schema);
   const std::size_t width = weights_.shape().default_values.size();
-  const float* const row = values.feature_values.data() + static_cast<std::size_t>(values.feature_rows[action]) * width;
-  add_columns(own_.data(), module.bias.data(), module.columns.data(), row, width, stride_);
+  add_columns(own_.data(), module.bias.data(), module.columns.data(), values.action_features.data() + action * width,
+              width, stride_);
   return own_.data();
 }
 

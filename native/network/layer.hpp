@@ -69,9 +69,9 @@ struct Changes {
 struct LayerValues {
   // Of the first layer: what it read.
   std::vector<Word> state;
-  std::vector<ActionId> named_actions;      // Of the `FeatureRows` …
-  std::vector<float> feature_values;        // … and the rows themselves.
-  std::vector<std::int32_t> feature_rows;  // For each action its row there; -1 for the default values.
+  std::vector<ActionId> named_actions;  // Of the `FeatureRows`.
+  std::vector<std::uint8_t> is_named;   // For each action; others have the default values.
+  std::vector<float> action_features;   // For each action a row, which holds its values if it is named.
   std::vector<std::uint8_t> node_codes;
   std::vector<std::uint8_t> set_codes;
   std::vector<std::int32_t> num_true;  // In each set.
@@ -129,7 +129,6 @@ class LayerEvaluator {
   };
 
   std::uint8_t set_code(std::size_t set, std::int32_t num_true) const;
-  void set_features(LayerValues& values, const FeatureRows& features) const;
   // What an action reads apart from its slots in the first layer, with the bias; valid until the next call.
   const float* base(const LayerValues& values, std::size_t schema, std::size_t action);
   void compute_action(const LayerValues& values, const LayerValues* before, std::size_t layer, std::size_t action,

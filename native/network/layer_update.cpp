@@ -50,23 +50,26 @@ void LayerEvaluator::change_truth(LayerValues& values, std::size_t node) {
 // Both lists of actions are ascending.
 void LayerEvaluator::change_features(LayerValues& values, const FeatureRows& features) {
   const std::size_t width = weights_.shape().default_values.size();
-  const std::vector<ActionId>& old = values.named_actions;
-  std::size_t i = 0;
-  const auto mark_up_to = [&](ActionId bound) {
-    for (; i < old.size() && old[i] < bound; ++i) dirty_actions_.insert(static_cast<std::size_t>(old[i]));
+  auto old = values.named_actions.begin();
+  const auto forget_up_to = [&](ActionId bound) {
+    for (; old != values.named_actions.end() && *old < bound; ++old) {
+      values.is_named[static_cast<std::size_t>(*old)] = 0;
+      dirty_actions_.insert(static_cast<std::size_t>(*old));
+    }
   };
   for (std::size_t row = 0; row < features.actions.size(); ++row) {
-    const ActionId action = features.actions[row];
-    mark_up_to(action);
-    const bool was_named = i < old.size() && old[i] == action;
-    if (!was_named || !same(features.values + row * width, values.feature_values.data() + i * width, width)) {
-      dirty_actions_.insert(static_cast<std::size_t>(action));
-    }
-    if (was_named) ++i;
+    forget_up_to(features.actions[row]);
+    if (old != values.named_actions.end() && *old == features.actions[row]) ++old;
+    const auto action = static_cast<std::size_t>(features.actions[row]);
+    const float* const next = features.values + row * width;
+    float* const current = values.action_features.data() + action * width;
+    if (values.is_named[action] != 0 && same(current, next, width)) continue;
+    values.is_named[action] = 1;
+    std::copy_n(next, width, current);
+    dirty_actions_.insert(action);
   }
-  mark_up_to(std::numeric_limits<ActionId>::max());
-  for (const ActionId action : old) values.feature_rows[static_cast<std::size_t>(action)] = -1;
-  set_features(values, features);
+  forget_up_to(std::numeric_limits<ActionId>::max());
+  values.named_actions.assign(features.actions.begin(), features.actions.end());
 }
 
 void LayerEvaluator::change_node(std::size_t node) {

@@ -76,7 +76,7 @@ def test_the_lowest_loss_that_labels_allow() -> None:
     assert trainer.memory.loss_floor() == 0
     task = trainer.tasks[0]
     enabled = np.arange(3, dtype=np.int32)
-    features = np.zeros((task.num_actions, 3), np.bool_)
+    features = np.zeros((task.num_actions, 3), np.float32)
     lessons = [
         Lesson(np.array([i], np.int32), enabled, np.array(best), features)
         for i, best in enumerate(([True, True, False], [False, False, True]))
