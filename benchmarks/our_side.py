@@ -13,8 +13,9 @@ import argparse
 import json
 import time
 
-from asnets.evaluation import RandomPolicy, simulate
+from asnets.evaluation import simulate
 from asnets.grounding import ground
+from asnets.policies import RandomPolicy
 from asnets.ppddl import load_task
 
 HORIZON = 100

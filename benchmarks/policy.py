@@ -29,9 +29,9 @@ from asnets.grounding import GroundTask, ground
 from asnets.grounding.task import Ints
 from asnets.network import DomainSignature, NetworkConfig, build_structure
 from asnets.network.batch import DisjointUnion, StateInputs, make_batch
-from asnets.network.native_policy import NetworkPolicy
 from asnets.network.network import ASNet
 from asnets.planning.heuristics import find_landmarks
+from asnets.policies.native_network import NativeNetworkPolicy
 from asnets.ppddl import parse_text
 from benchmarks import wide_console
 
@@ -89,7 +89,7 @@ def recorded_states(task: GroundTask, count: int) -> list[Ints]:
     return result
 
 
-def replay(policy: NetworkPolicy, states: list[Ints]) -> dict[str, float]:
+def replay(policy: NativeNetworkPolicy, states: list[Ints]) -> dict[str, float]:
     """What the policy counted on these states."""
     before = policy.native.statistics()
     for state in states:
@@ -123,9 +123,9 @@ def measure(family: str, size: int, landmarks: bool) -> Result:
     task = ground(parse_text(domain_text(family)).domains[0], generate(family, size))
     network = ASNet(DomainSignature.of(task), NetworkConfig(features=("landmarks",) if landmarks else ()))
     states = recorded_states(task, LANDMARK_STEPS if landmarks else STEPS)
-    incremental = NetworkPolicy(network, task)
+    incremental = NativeNetworkPolicy(network, task)
     found, again = replay(incremental, states), replay(incremental, states)
-    full = replay(NetworkPolicy(network, task, incremental=False), states[: 5 * SLOW_STEPS])
+    full = replay(NativeNetworkPolicy(network, task, incremental=False), states[: 5 * SLOW_STEPS])
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return Result(
         int(full["modules_total"] / full["steps"]),

@@ -85,6 +85,7 @@ def run_one(
 ) -> dict[str, Any]:
     """Trains and tests; in a process of its own."""
     from asnets.evaluation.evaluate import evaluate
+    from asnets.policies.networks import network_policy
     from asnets.training import PRESETS
     from asnets.training.trainer import Trainer, train
 
@@ -96,10 +97,11 @@ def run_one(
     network = trainer.best_network()
     results = []
     for name, size, task in test_tasks(setting, problems_dir):
-        result = evaluate(network, task, runs=30, seed=seed)
+        policy = network_policy(network, task)
+        result = evaluate(policy, runs=30, seed=seed)
         row: dict[str, Any] = {"problem": name, "size": size, "goals": result.goals, "cost": result.finished.mean_cost}
         if setting.family == "triangle-tireworld":
-            many = evaluate(network, task, runs=1000, seed=seed + 1).finished
+            many = evaluate(policy, runs=1000, seed=seed + 1).finished
             deviation = float(many.costs.std(ddof=1)) / len(many.costs) ** 0.5
             row["off_by_standard_errors"] = (float(many.costs.mean()) - expected_cost(setting.family, size)) / deviation
             row["goals_of_1000"] = many.count("goal")

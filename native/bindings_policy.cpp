@@ -1,7 +1,9 @@
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "bindings_types.hpp"
@@ -28,6 +30,34 @@ struct PyTablePolicy : PyPolicy {
   }
 };
 
+struct PyEpisodeBatch {
+  PyEpisodeBatch(const PyTask& of, std::uint64_t seed, std::uint64_t first, std::size_t count, std::int64_t max_steps,
+                 bool detect_dead_ends)
+      : task(of), batch(interruptible([&] {
+          return EpisodeBatch(of.task, of.generator, of.detectors(detect_dead_ends), {seed, first, count}, max_steps);
+        })) {}
+
+  nb::list states() const {
+    nb::list result;
+    for (const std::size_t episode : batch.waiting()) {
+      result.append(to_numpy(true_propositions(task.task, batch.state(episode).data())));
+    }
+    return result;
+  }
+  auto step(const std::vector<std::pair<IntArray, DoubleArray>>& given, bool sampled) {
+    std::vector<ActionDistribution> distributions;
+    for (const auto& [actions, probabilities] : given) {
+      if (actions.size() != probabilities.size()) throw nb::value_error("actions and probabilities do not match");
+      distributions.push_back({{view(actions).begin(), view(actions).end()},
+                               {view(probabilities).begin(), view(probabilities).end()}});
+    }
+    return to_numpy(interruptible([&] { return batch.step(distributions, sampled); }));
+  }
+
+  const PyTask& task;
+  EpisodeBatch batch;
+};
+
 struct PyDeadEndDetector {
   explicit PyDeadEndDetector(const PyTask& of) : task(of), detector(of.detectors(true)()) {}
 
@@ -39,7 +69,19 @@ struct PyDeadEndDetector {
 }  // namespace
 
 void bind_policy(nb::module_& module) {
-  nb::class_<PyPolicy>(module, "Policy", "What chooses actions in a task; safe to use from several threads.");
+  nb::class_<PyPolicy>(module, "Policy", "What chooses actions in a task; safe to use from several threads.")
+      .def(
+          "distribution",
+          [](const PyPolicy& self, const IntArray& propositions) {
+            const std::vector<Word> state = pack_state(self.task.task, propositions);
+            ActionDistribution result;
+            interruptible([&] { self.make()->distribution(state.data(), result); });
+            return nb::make_tuple(to_numpy(std::move(result.actions)), to_numpy(std::move(result.probabilities)));
+          },
+          nb::sig("def distribution(self, propositions: numpy.typing.NDArray[numpy.int32]) -> "
+                  "tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64]]"),
+          nb::arg("propositions"),
+          "The actions that it may choose in the state in which exactly these are true, and how probable each is.");
   nb::class_<PyRandomPolicy, PyPolicy>(module, "RandomPolicy", "Every applicable action with equal probability.")
       .def(nb::init<const PyTask&>(), nb::arg("task"), nb::keep_alive<1, 2>());
   nb::class_<PyTablePolicy, PyPolicy>(module, "TablePolicy", "An action for each of a set of states.")
@@ -61,6 +103,34 @@ void bind_policy(nb::module_& module) {
             });
           },
           nb::arg("propositions"), "Whether it cannot be reached from the state in which exactly these are true.");
+
+  nb::class_<PyEpisodeBatch>(module, "EpisodeBatch",
+                             "Episodes side by side, for policies that are asked from Python.\n\n"
+                             "For one thread.")
+      .def(nb::init<const PyTask&, std::uint64_t, std::uint64_t, std::size_t, std::int64_t, bool>(), nb::arg("task"),
+           nb::arg("seed"), nb::arg("first"), nb::arg("count"), nb::arg("max_steps"), nb::arg("detect_dead_ends"),
+           nb::keep_alive<1, 2>())
+      .def("states", &PyEpisodeBatch::states,
+           nb::sig("def states(self) -> list[numpy.typing.NDArray[numpy.int32]]"),
+           "The states of the episodes that wait for an action, as true propositions.")
+      .def(
+          "state",
+          [](const PyEpisodeBatch& self, std::size_t episode) {
+            if (episode >= self.batch.size()) throw nb::index_error("no such episode");
+            return to_numpy(true_propositions(self.task.task, self.batch.state(episode).data()));
+          },
+          nb::arg("episode"), nb::sig("def state(self, episode: int) -> numpy.typing.NDArray[numpy.int32]"),
+          "The state of the episode of this position, whether it waits or has ended.")
+      .def("step", &PyEpisodeBatch::step, nb::arg("distributions"), nb::arg("sampled"),
+           nb::sig("def step(self, distributions: collections.abc.Sequence[tuple[numpy.typing.NDArray[numpy.int32], "
+                   "numpy.typing.NDArray[numpy.float64]]], sampled: bool) -> numpy.typing.NDArray[numpy.int32]"),
+           "One step of each of them, by its distribution over actions; returns the actions, -1 where it is empty. A "
+           "policy that is not sampled takes a random number only where several actions are possible. Raises ValueError "
+           "if one is no distribution over applicable actions.")
+      .def("results", [](const PyEpisodeBatch& self) { return episodes_to_python(self.batch.episodes()); },
+           nb::sig("def results(self) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], "
+                   "numpy.typing.NDArray[numpy.int8]]"),
+           "As of `run_episodes`; those that have not ended are marked as stopped.");
 
   module.def(
       "run_episodes",

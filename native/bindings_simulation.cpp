@@ -3,9 +3,12 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "bindings_types.hpp"
 
@@ -40,6 +43,74 @@ std::unique_ptr<PyTask> make_task(IntArray proposition_predicate, const std::vec
   ints.insert(ints.end(), {proposition_predicate, block_guard, action_precondition, action_block, initial});
   return std::make_unique<PyTask>(std::move(ints), std::vector<DoubleArray>{factor_probability, action_cost}, arrays);
 }
+
+class PySimulator {
+ private:
+  static constexpr std::size_t kMaxSuccessors = std::size_t{1} << 20;
+
+  template <typename Work>
+  auto locked(const IntArray& state, Work&& work) {
+    std::vector<Word> words = pack_state(task_.task, state);
+    return interruptible([&] {
+      const std::lock_guard lock(mutex_);
+      return work(words);
+    });
+  }
+
+ public:
+  explicit PySimulator(const PyTask& task) : task_(task), expander_(task.task, kMaxSuccessors), sampler_(task.task) {}
+
+  bool is_goal(const IntArray& state) const { return task_.task.is_goal(pack_state(task_.task, state).data()); }
+
+  bool is_dead_end(const IntArray& state) {
+    return locked(state, [&](const std::vector<Word>& words) {
+      if (detector_ == nullptr) detector_ = task_.detectors(true)();
+      return detector_->is_dead_end(words.data());
+    });
+  }
+
+  auto applicable(const IntArray& state) {
+    return to_numpy(locked(state, [&](const std::vector<Word>& words) {
+      task_.generator.applicable(words.data(), actions_, stack_);
+      std::vector<ActionId> result(actions_.actions().begin(), actions_.actions().end());
+      std::sort(result.begin(), result.end());
+      return result;
+    }));
+  }
+
+  nb::list successors(const IntArray& state, ActionId action) {
+    std::vector<std::pair<double, std::vector<std::int32_t>>> found;
+    locked(state, [&](const std::vector<Word>& words) {
+      check_applicable(task_.task, words.data(), action);
+      expander_.expand(words.data(), action);
+      for (std::size_t i = 0; i < expander_.count(); ++i) {
+        found.emplace_back(expander_.probability(i), true_propositions(task_.task, expander_.successor(i)));
+      }
+    });
+    nb::list result;
+    for (auto& [probability, successor] : found) {
+      result.append(nb::make_tuple(probability, to_numpy(std::move(successor))));
+    }
+    return result;
+  }
+
+  auto sample(const IntArray& state, ActionId action, RandomStream& random) {
+    return to_numpy(locked(state, [&](std::vector<Word>& words) {
+      check_applicable(task_.task, words.data(), action);
+      sampler_.step(words.data(), action, random);
+      return true_propositions(task_.task, words.data());
+    }));
+  }
+
+ private:
+  const PyTask& task_;
+  std::mutex mutex_;
+  Expander expander_;
+  Sampler sampler_;
+  std::unique_ptr<DeadEndDetector> detector_;
+  ActionList actions_;
+  std::vector<std::int32_t> stack_;
+};
 
 }  // namespace
 
@@ -77,6 +148,7 @@ void bind_simulation(nb::module_& module) {
 
   nb::class_<RandomStream>(module, "RandomStream", "The counter-based random numbers of one (seed, stream).")
       .def(nb::init<std::uint64_t, std::uint64_t>(), nb::arg("seed"), nb::arg("stream"))
+      .def("__copy__", [](const RandomStream& self) { return self; }, "At the same position.")
       .def("bits", &RandomStream::bits, "64 random bits.")
       .def("uniform", &RandomStream::uniform, "A number in [0, 1).")
       .def("below", &RandomStream::below, nb::arg("bound"), "A number in {0, …, bound - 1}.");
@@ -85,6 +157,26 @@ void bind_simulation(nb::module_& module) {
       "philox4x32",
       [](std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key) { return philox4x32(counter, key); },
       nb::arg("counter"), nb::arg("key"), "Philox4x32-10, for checking against its published test vectors.");
+
+  nb::class_<PySimulator>(module, "Simulator",
+                          "Actions and successors of states, which are given by their true propositions.\n\n"
+                          "All methods may be called from several threads at once; they wait for each other.")
+      .def(nb::init<const PyTask&>(), nb::arg("task"), nb::keep_alive<1, 2>())
+      .def("is_goal", &PySimulator::is_goal, nb::arg("state"))
+      .def("is_dead_end", &PySimulator::is_dead_end, nb::arg("state"),
+           "Whether the goal cannot be reached even in the relaxation.")
+      .def("applicable", &PySimulator::applicable, nb::arg("state"),
+           nb::sig("def applicable(self, state: numpy.typing.NDArray[numpy.int32]) -> "
+                   "numpy.typing.NDArray[numpy.int32]"),
+           "The applicable actions, ascending.")
+      .def("successors", &PySimulator::successors, nb::arg("state"), nb::arg("action"),
+           nb::sig("def successors(self, state: numpy.typing.NDArray[numpy.int32], action: int) -> "
+                   "list[tuple[float, numpy.typing.NDArray[numpy.int32]]]"),
+           "All successors with their probabilities, equal ones merged. Raises TooManySuccessors if there are too many.")
+      .def("sample", &PySimulator::sample, nb::arg("state"), nb::arg("action"), nb::arg("random"),
+           nb::sig("def sample(self, state: numpy.typing.NDArray[numpy.int32], action: int, random: RandomStream) -> "
+                   "numpy.typing.NDArray[numpy.int32]"),
+           "One successor, drawn at random.");
 
   nb::class_<PyStates>(module, "States",
                        "Interned states of a task, named by small numbers.\n\n"

@@ -73,6 +73,11 @@ inline std::vector<std::int32_t> true_propositions(const Task& task, const Word*
   return result;
 }
 
+inline void check_applicable(const Task& task, const Word* state, ActionId action) {
+  if (action < 0 || static_cast<std::size_t>(action) >= task.num_actions()) throw nb::index_error("no such action");
+  if (!task.is_applicable(action, state)) throw nb::value_error("the action is not applicable in the state");
+}
+
 // Whether a signal asks to stop. The pending exception stays set; the binding raises it when the work has stopped.
 inline bool poll_signals() {
   nb::gil_scoped_acquire gil;
@@ -165,11 +170,8 @@ class PyStates {
     return table_.state(id);
   }
   const Word* at(StateId id, ActionId action) const {
-    if (action < 0 || static_cast<std::size_t>(action) >= task_.task.num_actions()) {
-      throw nb::index_error("no such action");
-    }
     const Word* state = at(id);
-    if (!task_.task.is_applicable(action, state)) throw nb::value_error("the action is not applicable in the state");
+    check_applicable(task_.task, state, action);
     return state;
   }
 

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
+#include <string>
 #include <system_error>
 #include <thread>
 
@@ -29,10 +32,10 @@ std::vector<Episode> run_episodes(const Task& task, const PolicyFactory& make_po
       const std::unique_ptr<Policy> policy = make_policy();
       const std::unique_ptr<DeadEndDetector> detector = make_detector ? make_detector() : nullptr;
       Sampler sampler(task);
-      std::vector<Word> state;
       for (std::size_t i = next++; i < numbers.count && !stop; i = next++) {
-        episodes[i] = run_episode(task, *policy, sampler, detector.get(), RandomStream(numbers.seed, numbers.first + i),
-                                  max_steps, state, [](const std::vector<Word>&, ActionId) {});
+        EpisodeRun run(task, RandomStream(numbers.seed, numbers.first + i), max_steps);
+        run_episode(run, *policy, sampler, detector.get(), [](const std::vector<Word>&, ActionId) {});
+        episodes[i] = run.result();
       }
     } catch (const Interrupted&) {
       // The episode stays marked as interrupted.
@@ -71,28 +74,86 @@ std::vector<Episode> run_episodes(const Task& task, const PolicyFactory& make_po
   return episodes;
 }
 
+EpisodeBatch::EpisodeBatch(const Task& task, const SuccessorGenerator& generator, const DetectorFactory& make_detector,
+                           const EpisodeNumbers& numbers, std::int64_t max_steps)
+    : task_(task), generator_(generator), sampler_(task), detector_(make_detector ? make_detector() : nullptr) {
+  for (std::size_t i = 0; i < numbers.count; ++i) {
+    runs_.emplace_back(task, RandomStream(numbers.seed, numbers.first + i), max_steps);
+    waiting_.push_back(i);
+  }
+  find_waiting();
+}
+
+std::vector<ActionId> EpisodeBatch::step(std::span<const ActionDistribution> distributions, bool sampled) {
+  if (distributions.size() != waiting_.size()) throw std::invalid_argument("expected a distribution for each state");
+  for (std::size_t i = 0; i < waiting_.size(); ++i) check(distributions[i], state(waiting_[i]));
+  std::vector<ActionId> actions;
+  std::vector<std::size_t> running;
+  for (std::size_t i = 0; i < waiting_.size(); ++i) {
+    EpisodeRun& run = runs_[waiting_[i]];
+    actions.push_back(draw_action(distributions[i].actions, distributions[i].probabilities, sampled, run.random()));
+    if (run.act(actions.back(), sampler_)) running.push_back(waiting_[i]);
+  }
+  waiting_ = std::move(running);
+  find_waiting();
+  return actions;
+}
+
+std::vector<Episode> EpisodeBatch::episodes() const {
+  std::vector<Episode> result;
+  for (const EpisodeRun& run : runs_) result.push_back(run.result());
+  return result;
+}
+
+void EpisodeBatch::check(const ActionDistribution& distribution, const std::vector<Word>& state) const {
+  constexpr double kRounding = 1e-4;  // Sums of probabilities in single precision, of any number of actions.
+  double total = distribution.actions.empty() ? 1 : 0;
+  for (std::size_t i = 0; i < distribution.actions.size(); ++i) {
+    const ActionId action = distribution.actions[i];
+    const double probability = distribution.probabilities[i];
+    if (action < 0 || static_cast<std::size_t>(action) >= task_.num_actions()) {
+      throw std::invalid_argument("there is no action of the number " + std::to_string(action));
+    }
+    if (!task_.is_applicable(action, state.data())) {
+      throw std::invalid_argument("the action of the number " + std::to_string(action) + " is not applicable");
+    }
+    if (!(probability >= 0)) throw std::invalid_argument("a probability is negative, or no number");
+    total += probability;
+  }
+  if (!(std::abs(total - 1) <= kRounding)) {
+    throw std::invalid_argument("the probabilities sum to " + std::to_string(total) + ", not to 1");
+  }
+}
+
+void EpisodeBatch::find_waiting() {
+  std::erase_if(waiting_, [&](std::size_t episode) {
+    EpisodeRun& run = runs_[episode];
+    if (!run.goes_on(detector_.get())) return true;
+    generator_.applicable(run.state().data(), applicable_, stack_);
+    return applicable_.empty() && !run.act(-1, sampler_);
+  });
+}
+
 Trace trace_episode(const Task& task, const PolicyFactory& make_policy, const DetectorFactory& make_detector,
                     std::uint64_t seed, std::uint64_t episode, std::int64_t max_steps, const Stop& poll) {
   Trace trace;
   Sampler sampler(task);
-  std::vector<Word> state = task.initial_state();
+  EpisodeRun run(task, RandomStream(seed, episode), max_steps);
   const InterruptionScope scope([&] {
     if (poll()) throw Interrupted{};
   });
   try {
     const std::unique_ptr<Policy> policy = make_policy();
     const std::unique_ptr<DeadEndDetector> detector = make_detector ? make_detector() : nullptr;
-    trace.episode = run_episode(task, *policy, sampler, detector.get(), RandomStream(seed, episode), max_steps, state,
-                                [&](const std::vector<Word>& before, ActionId action) {
-                                  trace.states.insert(trace.states.end(), before.begin(), before.end());
-                                  trace.actions.push_back(action);
-                                });
+    run_episode(run, *policy, sampler, detector.get(), [&](const std::vector<Word>& before, ActionId action) {
+      trace.states.insert(trace.states.end(), before.begin(), before.end());
+      trace.actions.push_back(action);
+    });
   } catch (const Interrupted&) {
     // Between two steps, so that the trace holds as many actions as were taken.
-    trace.episode.steps = static_cast<std::int64_t>(trace.actions.size());
-    for (const ActionId action : trace.actions) trace.episode.cost += task.cost(action);
   }
-  trace.states.insert(trace.states.end(), state.begin(), state.end());
+  trace.episode = run.result();
+  trace.states.insert(trace.states.end(), run.state().begin(), run.state().end());
   return trace;
 }
 

@@ -4,14 +4,17 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "heuristics/dead_end_detector.hpp"
 #include "interruption.hpp"
+#include "policy/draw.hpp"
 #include "policy/loop_detector.hpp"
 #include "policy/policy.hpp"
 #include "random.hpp"
 #include "simulator.hpp"
+#include "successor_generator.hpp"
 #include "task.hpp"
 
 namespace asnets {
@@ -39,32 +42,59 @@ using DetectorFactory = std::function<std::unique_ptr<DeadEndDetector>()>;
 // Dead ends are looked for every so many steps and at the step limit: a dead end stays one.
 inline constexpr std::int64_t kStepsBetweenLooks = 8;
 
-// An episode until goal, dead end, step limit or the policy gives up, which counts as a dead end. `detector` may be null:
-// then only states without applicable actions are dead ends. `observe(state, action)` is called before each action;
-// `state` holds the last state in the end.
+// An episode step by step: whoever runs it asks whether it goes on, and chooses an action if so.
+class EpisodeRun {
+ public:
+  EpisodeRun(const Task& task, const RandomStream& random, std::int64_t max_steps)
+      : task_(task), random_(random), max_steps_(max_steps), state_(task.initial_state()), loops_(max_steps) {}
+
+  // Whether it goes on from this state, asked once a step: it ends at goals, at the step limit, and at states that the
+  // detector, which may be null, knows to be dead ends.
+  bool goes_on(DeadEndDetector* detector) {
+    if (task_.is_goal(state_.data())) return end(Ending::kGoal);
+    const bool is_last = result_.steps == max_steps_;
+    const bool looks = detector != nullptr && (is_last || result_.steps % kStepsBetweenLooks == kStepsBetweenLooks - 1);
+    if (looks && detector->is_dead_end(state_.data())) return end(Ending::kDeadEnd);
+    if (is_last) return end(loops_.is_loop() ? Ending::kLoop : Ending::kStepLimit);
+    return true;
+  }
+  // Negative actions give up, which counts as a dead end; returns whether it has not.
+  bool act(ActionId action, Sampler& sampler) {
+    if (action < 0) return end(Ending::kDeadEnd);
+    loops_.visit(result_.steps, state_);
+    result_.cost += task_.cost(action);
+    ++result_.steps;
+    sampler.step(state_.data(), action, random_);
+    return true;
+  }
+
+  const std::vector<Word>& state() const { return state_; }
+  RandomStream& random() { return random_; }
+  // Marked as interrupted until it has ended.
+  const Episode& result() const { return result_; }
+
+ private:
+  bool end(Ending ending) {
+    result_.ending = ending;
+    return false;
+  }
+
+  const Task& task_;
+  RandomStream random_;
+  std::int64_t max_steps_;
+  std::vector<Word> state_;
+  LoopDetector loops_;
+  Episode result_;
+};
+
+// An episode until it ends. `observe(state, action)` is called before each action.
 template <typename Observe>
-Episode run_episode(const Task& task, Policy& policy, Sampler& sampler, DeadEndDetector* detector, RandomStream random,
-                    std::int64_t max_steps, std::vector<Word>& state, Observe&& observe) {
-  state = task.initial_state();
-  LoopDetector loops(max_steps);
-  Episode episode;
-  const auto ended = [&](Ending ending) {
-    episode.ending = ending;
-    return episode;
-  };
-  for (;; ++episode.steps) {
-    if (task.is_goal(state.data())) return ended(Ending::kGoal);
-    const bool is_last = episode.steps == max_steps;
-    const bool looks = detector != nullptr && (is_last || episode.steps % kStepsBetweenLooks == kStepsBetweenLooks - 1);
-    if (looks && detector->is_dead_end(state.data())) return ended(Ending::kDeadEnd);
-    if (is_last) return ended(loops.is_loop() ? Ending::kLoop : Ending::kStepLimit);
+void run_episode(EpisodeRun& run, Policy& policy, Sampler& sampler, DeadEndDetector* detector, Observe&& observe) {
+  while (run.goes_on(detector)) {
     interruption_tick();
-    const ActionId action = policy.choose(state.data(), random);
-    if (action < 0) return ended(Ending::kDeadEnd);
-    observe(state, action);
-    loops.visit(episode.steps, state);
-    episode.cost += task.cost(action);
-    sampler.step(state.data(), action, random);
+    const ActionId action = policy.choose(run.state().data(), run.random());
+    if (action >= 0) observe(run.state(), action);
+    if (!run.act(action, sampler)) return;
   }
 }
 
@@ -73,6 +103,37 @@ Episode run_episode(const Task& task, Policy& policy, Sampler& sampler, DeadEndD
 std::vector<Episode> run_episodes(const Task& task, const PolicyFactory& make_policy,
                                   const DetectorFactory& make_detector, const EpisodeNumbers& numbers,
                                   std::int64_t max_steps, unsigned num_threads, const Stop& poll);
+
+// Episodes side by side, one step of all of them at a time, for policies that are asked from outside: about many states
+// at once, so that they can compute them together. The episodes are those of `run_episodes` for the same numbers and the
+// same choices.
+class EpisodeBatch {
+ public:
+  EpisodeBatch(const Task& task, const SuccessorGenerator& generator, const DetectorFactory& make_detector,
+               const EpisodeNumbers& numbers, std::int64_t max_steps);
+
+  // The episodes that wait for an action, ascending; where none is applicable, they end.
+  const std::vector<std::size_t>& waiting() const { return waiting_; }
+  std::size_t size() const { return runs_.size(); }
+  const std::vector<Word>& state(std::size_t episode) const { return runs_[episode].state(); }
+  // One step of all waiting episodes, by the distribution of each; returns the actions, negative where it is empty. Throws
+  // std::invalid_argument, and changes nothing, if one is no distribution over applicable actions.
+  std::vector<ActionId> step(std::span<const ActionDistribution> distributions, bool sampled);
+  std::vector<Episode> episodes() const;
+
+ private:
+  void check(const ActionDistribution& distribution, const std::vector<Word>& state) const;
+  void find_waiting();
+
+  const Task& task_;
+  const SuccessorGenerator& generator_;
+  Sampler sampler_;
+  std::unique_ptr<DeadEndDetector> detector_;
+  std::vector<EpisodeRun> runs_;
+  std::vector<std::size_t> waiting_;
+  ActionList applicable_;
+  std::vector<std::int32_t> stack_;
+};
 
 // One such episode with the states it visits (words one after the other) and the actions it takes.
 struct Trace {

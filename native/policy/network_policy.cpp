@@ -7,6 +7,7 @@
 
 #include "assert.hpp"
 #include "interruption.hpp"
+#include "policy/draw.hpp"
 #include "tolerances.hpp"
 
 namespace asnets {
@@ -72,31 +73,34 @@ void NetworkPolicy::evaluate(const Word* state) {
   for (double& probability : probabilities_) probability /= total;
 }
 
+void NetworkPolicy::find_best() {
+  const auto first = std::max_element(logits_.begin(), logits_.end());
+  const float least = *first - kEqualLogits * std::max(1.0F, std::abs(*first));
+  best_.clear();
+  for (std::size_t i = 0; i < logits_.size(); ++i) {
+    if (logits_[i] >= least) best_.push_back(i);
+  }
+  if (best_.empty()) best_.push_back(static_cast<std::size_t>(first - logits_.begin()));  // The logits are infinite.
+}
+
 ActionId NetworkPolicy::choose(const Word* state, RandomStream& random) {
   evaluate(state);
   if (actions_.empty()) return -1;
-  if (!options_.sampled) {
-    const auto first = std::max_element(logits_.begin(), logits_.end());
-    const float largest = *first;
-    const float least = largest - kEqualLogits * std::max(1.0F, std::abs(largest));
-    const auto is_best = [least](float logit) { return logit >= least; };
-    const auto best = static_cast<std::size_t>(std::count_if(logits_.begin(), logits_.end(), is_best));
-    if (best < 2) return actions_[static_cast<std::size_t>(first - logits_.begin())];  // 0: the logits are infinite.
-    std::size_t skipped = random.below(best);
-    for (std::size_t i = 0;; ++i) {
-      if (is_best(logits_[i]) && skipped-- == 0) return actions_[i];
-    }
+  if (options_.sampled) return actions_[draw_position(probabilities_, random)];
+  find_best();
+  return actions_[best_[best_.size() == 1 ? 0 : random.below(best_.size())]];
+}
+
+void NetworkPolicy::distribution(const Word* state, ActionDistribution& result) {
+  evaluate(state);
+  result.clear();
+  if (options_.sampled) {
+    result.actions = actions_;
+    result.probabilities = probabilities_;
+  } else if (!actions_.empty()) {
+    find_best();
+    for (const std::size_t i : best_) result.add(actions_[i], 1.0 / static_cast<double>(best_.size()));
   }
-  double rest = random.uniform();
-  std::size_t chosen = 0;
-  for (std::size_t i = 0; i < actions_.size(); ++i) {
-    if (probabilities_[i] == 0) continue;
-    // Where rounding leaves something over, it is the last possible action's.
-    chosen = i;
-    if (rest < probabilities_[i]) break;
-    rest -= probabilities_[i];
-  }
-  return actions_[chosen];
 }
 
 std::vector<float> NetworkPolicy::logits(const Word* state) {
@@ -115,6 +119,7 @@ class NetworkPolicyPool::Lease final : public Policy {
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
   ActionId choose(const Word* state, RandomStream& random) override { return policy_->choose(state, random); }
+  void distribution(const Word* state, ActionDistribution& result) override { policy_->distribution(state, result); }
 
  private:
   std::shared_ptr<NetworkPolicyPool> pool_;

@@ -51,6 +51,7 @@ class NetworkPolicy final : public Policy {
   // Greedy: the most probable action; of several, within the accuracy of the network, one at random, so that nothing
   // depends on the order of actions. Draws one number if sampled, or if there are several.
   ActionId choose(const Word* state, RandomStream& random) override;
+  void distribution(const Word* state, ActionDistribution& result) override;
 
   // The applicable actions, ascending, and their probabilities; valid until the next call.
   void evaluate(const Word* state);
@@ -65,6 +66,8 @@ class NetworkPolicy final : public Policy {
 
  private:
   void run_network(const Word* state);
+  // Of the state that was evaluated last, for each action whether its output is the largest, within the accuracy.
+  void find_best();
 
   const Task& task_;
   const SuccessorGenerator& generator_;
@@ -77,6 +80,7 @@ class NetworkPolicy final : public Policy {
   std::vector<ActionId> actions_;
   std::vector<float> logits_;
   std::vector<double> probabilities_;
+  std::vector<std::size_t> best_;
   NetworkStatistics statistics_;
 };
 

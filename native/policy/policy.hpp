@@ -3,11 +3,28 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "random.hpp"
 #include "task.hpp"
 
 namespace asnets {
+
+// The actions that a policy may choose in a state, in an order of its own, and how probable each is; none where it gives
+// up.
+struct ActionDistribution {
+  std::vector<ActionId> actions;
+  std::vector<double> probabilities;
+
+  void clear() {
+    actions.clear();
+    probabilities.clear();
+  }
+  void add(ActionId action, double probability) {
+    actions.push_back(action);
+    probabilities.push_back(probability);
+  }
+};
 
 // Holds scratch space: one for each thread.
 class Policy {
@@ -15,6 +32,8 @@ class Policy {
   virtual ~Policy() = default;
   // The action to take in a state that is no goal; negative to give up, as where no action is applicable.
   virtual ActionId choose(const Word* state, RandomStream& random) = 0;
+  // What `choose` draws from.
+  virtual void distribution(const Word* state, ActionDistribution& result) = 0;
 };
 
 using PolicyFactory = std::function<std::unique_ptr<Policy>()>;

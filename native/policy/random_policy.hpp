@@ -17,6 +17,11 @@ class RandomPolicy final : public Policy {
     if (actions_.empty()) return -1;
     return actions_.actions()[random.below(actions_.actions().size())];
   }
+  void distribution(const Word* state, ActionDistribution& result) override {
+    generator_.applicable(state, actions_, stack_);
+    result.actions.assign(actions_.actions().begin(), actions_.actions().end());
+    result.probabilities.assign(result.actions.size(), 1.0 / static_cast<double>(result.actions.size()));
+  }
 
  private:
   const SuccessorGenerator& generator_;

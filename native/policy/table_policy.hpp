@@ -1,6 +1,7 @@
 // A policy written down: an action for each of a set of states.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -38,7 +39,11 @@ class PolicyTable {
     if (!closed) throw std::invalid_argument("there is no action for a state that the policy reaches");
   }
 
-  ActionId action(const Word* state) const { return actions_[table_.find(state).value()]; }
+  ActionId action(const Word* state) const {
+    const std::optional<StateId> id = table_.find(state);
+    if (!id) throw std::invalid_argument("the policy has no action for the state");
+    return actions_[*id];
+  }
 
  private:
   static constexpr std::size_t kMaxSuccessors = std::size_t{1} << 20;
@@ -51,6 +56,10 @@ class TablePolicy final : public Policy {
  public:
   explicit TablePolicy(const PolicyTable& table) : table_(table) {}
   ActionId choose(const Word* state, RandomStream&) override { return table_.action(state); }
+  void distribution(const Word* state, ActionDistribution& result) override {
+    result.clear();
+    if (const ActionId action = table_.action(state); action >= 0) result.add(action, 1);
+  }
 
  private:
   const PolicyTable& table_;

@@ -210,19 +210,23 @@ Episode Solver::run_episode(RandomStream random, std::int64_t max_steps, DeadEnd
     ActionId choose(const Word* state, RandomStream&) override {
       return solver_.policy_action(solver_.graph_.add(state), budget_);
     }
+    void distribution(const Word* state, ActionDistribution& result) override {
+      result.clear();
+      const ActionId action = solver_.policy_action(solver_.graph_.add(state), budget_);
+      if (action >= 0) result.add(action, 1);
+    }
 
    private:
     Solver& solver_;
     Budget& budget_;
   };
-  Episode episode;
+  EpisodeRun run(task_, random, max_steps);
   const Status status = within({}, poll, [&](Budget& budget) {
     SolverPolicy policy(*this, budget);
     Sampler sampler(task_);
-    std::vector<Word> state;
-    episode = asnets::run_episode(task_, policy, sampler, detector, random, max_steps, state,
-                                  [](const std::vector<Word>&, ActionId) {});
+    asnets::run_episode(run, policy, sampler, detector, [](const std::vector<Word>&, ActionId) {});
   });
+  Episode episode = run.result();
   if (status != Status::kConverged) episode.ending = Ending::kInterrupted;
   return episode;
 }

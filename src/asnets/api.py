@@ -30,8 +30,10 @@ from asnets.grounding import DEFAULT_LIMITS, GroundTask, Limits, ground
 from asnets.grounding.costs import COST_MODES
 from asnets.models import find_model
 from asnets.network.model_file import Model, load_model, save_model
-from asnets.network.native_policy import NetworkPolicy
 from asnets.network.network import ASNet
+from asnets.planning import ActionFeatures
+from asnets.policies import TaskPolicy
+from asnets.policies.networks import NetworkPolicy, network_policy
 from asnets.ppddl import load_task, log_warning
 from asnets.training.advice import shortcomings
 from asnets.training.config import PRESETS
@@ -115,6 +117,37 @@ class Run:
         return self.trace.record
 
 
+def run_policy(
+    policy: TaskPolicy,
+    *,
+    seed: int = 0,
+    episode: int = 0,
+    max_steps: int = 300,
+    detect_dead_ends: bool = True,
+    deadline: Deadline = NO_DEADLINE,
+) -> Run:
+    """One run of any policy of a task, step by step: the one that `simulate` makes for this seed and number."""
+    task = policy.task
+    run = trace(
+        policy,
+        seed=seed,
+        episode=episode,
+        max_steps=max_steps,
+        detect_dead_ends=detect_dead_ends,
+        deadline=deadline,
+    )
+    steps = tuple(
+        RunStep(
+            task.action_name(step.action),
+            _named(policy, state),
+            tuple(task.atom_name(atom) for atom in step.added),
+            tuple(task.atom_name(atom) for atom in step.deleted),
+        )
+        for step, state in zip(run.steps, run.states, strict=False)
+    )
+    return Run(steps, run)
+
+
 class Policy:
     """A trained policy of a domain.
 
@@ -145,7 +178,20 @@ class Policy:
 
     def probabilities(self, task: GroundTask, state: State | None = None) -> dict[str, float]:
         """The probability of each applicable action in a state, the initial one by default; the likeliest first."""
-        return _named(task, self._in(task), _state(task, state))
+        return _named(self.of(task), _state(task, state))
+
+    def logits(self, task: GroundTask, state: State | None = None) -> dict[str, float]:
+        """The outputs of the network, before the softmax, for all actions, applicable or not."""
+        logits = self.of(task).logits(_state(task, state))
+        return {task.action_name(action): float(logit) for action, logit in enumerate(logits)}
+
+    def features(self, task: GroundTask, state: State | None = None) -> dict[str, tuple[float, ...]]:
+        """What the network reads of heuristics about each action; empty tuples if it reads none."""
+        names = self.network.config.features
+        if not names:
+            return {task.action_name(action): () for action in range(task.num_actions)}
+        rows = ActionFeatures(task, names).of(_state(task, state))
+        return {task.action_name(action): tuple(map(float, row)) for action, row in enumerate(rows)}
 
     def run(
         self,
@@ -154,29 +200,19 @@ class Policy:
         seed: int = 0,
         episode: int = 0,
         max_steps: int = 300,
+        sampled: bool = False,
         detect_dead_ends: bool = True,
         deadline: Deadline = NO_DEADLINE,
     ) -> Run:
-        """One run of the greedy policy: of those that `evaluate` makes with the same seed, the one of this number."""
-        policy = self._in(task)
-        found = trace(
-            policy,
+        """One run of the policy: of those that `evaluate` makes with the same seed, the one of this number."""
+        return run_policy(
+            self.of(task, sampled=sampled),
             seed=seed,
             episode=episode,
             max_steps=max_steps,
             detect_dead_ends=detect_dead_ends,
             deadline=deadline,
         )
-        steps = tuple(
-            RunStep(
-                task.action_name(step.action),
-                _named(task, policy, state),
-                tuple(task.atom_name(atom) for atom in step.added),
-                tuple(task.atom_name(atom) for atom in step.deleted),
-            )
-            for step, state in zip(found.steps, found.states, strict=False)
-        )
-        return Run(steps, found)
 
     def evaluate(
         self,
@@ -188,14 +224,13 @@ class Policy:
         time_limit: float = 9000.0,
         memory_limit: int = 10 * 10**9,
         threads: int = 1,
+        sampled: bool = False,
         detect_dead_ends: bool = True,
         progress: Callable[[int], None] = lambda done: None,
     ) -> Evaluation:
-        """Many runs of the greedy policy; see `asnets.evaluation.evaluate.evaluate`."""
-        self._check_costs(task)
+        """Many runs of the policy, greedy or sampled; see `asnets.evaluation.evaluate.evaluate`."""
         return evaluate(
-            self.network,
-            task,
+            self.of(task, sampled=sampled),
             runs=runs,
             max_steps=max_steps,
             seed=seed,
@@ -206,9 +241,14 @@ class Policy:
             progress=progress,
         )
 
-    def _in(self, task: GroundTask) -> NetworkPolicy:
+    def of(self, task: GroundTask, *, sampled: bool = False) -> NetworkPolicy:
+        """What it does in a task: greedy, or drawing actions by their probabilities.
+
+        Raises:
+            ConfigError: If the task is of another domain; the message names what differs.
+        """
         self._check_costs(task)
-        return NetworkPolicy(self.network, task)
+        return network_policy(self.network, task, sampled=sampled)
 
     def _check_costs(self, task: GroundTask) -> None:
         """Says once where costs are others than in training: they are counted, and the landmarks depend on them."""
@@ -280,7 +320,11 @@ def _state(task: GroundTask, state: State | None) -> npt.NDArray[np.int32]:
     return np.array(sorted(atom for atom in true if atom < task.num_propositions), np.int32)
 
 
-def _named(task: GroundTask, policy: NetworkPolicy, state: npt.NDArray[np.int32]) -> dict[str, float]:
-    actions, probabilities = policy.probabilities(state)
+def _named(policy: TaskPolicy, state: npt.NDArray[np.int32]) -> dict[str, float]:
+    """The probability of each action, the likeliest first; of a network, also where it is greedy, its softmax."""
+    if isinstance(policy, NetworkPolicy):
+        actions, probabilities = policy.probabilities(state)
+    else:
+        actions, probabilities = policy.distributions([state])[0]
     order = np.argsort(-probabilities, kind="stable")
-    return {task.action_name(int(actions[i])): float(probabilities[i]) for i in order}
+    return {policy.task.action_name(int(actions[i])): float(probabilities[i]) for i in order}

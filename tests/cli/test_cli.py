@@ -18,8 +18,9 @@ from typer.testing import CliRunner, Result
 from asnets.cli.app import app
 from asnets.cli.train import train
 from asnets.domains import FAMILIES, domain_text, generate
-from asnets.evaluation import RandomPolicy, simulate, trace
+from asnets.evaluation import simulate, trace
 from asnets.grounding import ground
+from asnets.policies import RandomPolicy
 from asnets.ppddl import LENIENT_HINT, load_task, write_problem
 from asnets.training.config import PRESETS
 from tests.cli.running import COMMAND, ENVIRONMENT, run

@@ -17,8 +17,8 @@ from asnets.deadline import Deadline
 from asnets.errors import ConfigError
 from asnets.evaluation import simulate
 from asnets.network import DomainSignature
-from asnets.network.native_policy import NetworkPolicy
 from asnets.network.network import ASNet
+from asnets.policies.native_network import NativeNetworkPolicy
 from tests.cli.running import COMMAND, run
 from tests.support import wait_for
 
@@ -188,8 +188,8 @@ def test_the_time_limit_stops_runs(trained: Path) -> None:
     task = asnets.load(trained / "stay.pddl", trained / "l4.pddl")
     (trained / "stay.pddl").unlink()
     small = asnets.Policy.load(trained / "m.asnet").network
-    found = simulate(NetworkPolicy(ASNet(DomainSignature.of(task), small.config), task), episodes=4, max_steps=10**12,
-                     threads=1, detect_dead_ends=False, deadline=Deadline(0.2))  # fmt: skip
+    policy = NativeNetworkPolicy(ASNet(DomainSignature.of(task), small.config), task)
+    found = simulate(policy, episodes=4, max_steps=10**12, threads=1, detect_dead_ends=False, deadline=Deadline(0.2))
     assert found.count("stopped") == 4
 
 

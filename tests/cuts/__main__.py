@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import signal
 import statistics
 import sys
 import tempfile
@@ -35,6 +36,8 @@ def main() -> int:
     parser.add_argument("--strict-time", action="store_true", help=f"more than {ALLOWED:g} s to the end is a failure")
     parser.add_argument("--keep", type=Path, help="a folder for what is left by cuts that went wrong")
     options = parser.parse_args()
+    # A shell that starts it in the background has it ignore Ctrl-C, and the commands would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     numbers = options.only or range(options.first, options.first + options.count)
     outcomes: list[Outcome] = []
     with tempfile.TemporaryDirectory() as folder:

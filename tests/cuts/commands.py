@@ -17,7 +17,7 @@ from asnets.experiments.store import FILE_NAME, Store
 from asnets.files import split_tensors
 from asnets.grounding import ground
 from asnets.network.model_file import load_model
-from asnets.planning.policy_file import load_policy
+from asnets.policies.table import load_policy
 from asnets.ppddl import load_task, write_problem
 from asnets.training.checkpoint import read_checkpoint
 from tests.experiments.building import tiny_experiment

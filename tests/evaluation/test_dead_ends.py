@@ -11,13 +11,15 @@ from hypothesis import HealthCheck, given, settings
 
 from asnets import _native
 from asnets.deadline import Deadline
-from asnets.evaluation import RandomPolicy, simulate, trace
+from asnets.evaluation import simulate, trace
 from asnets.evaluation.evaluate import evaluate
 from asnets.evaluation.failures import find_failures
 from asnets.grounding import GroundTask, ground
 from asnets.network import DomainSignature
 from asnets.network.config import NetworkConfig
 from asnets.network.network import ASNet
+from asnets.policies import RandomPolicy
+from asnets.policies.networks import network_policy
 from asnets.ppddl.model import Domain, Problem
 from tests.oracles.explicit import explore
 from tests.oracles.relaxed import goal_is_relaxed_reachable
@@ -146,7 +148,7 @@ def test_an_evaluation_can_be_cancelled() -> None:
     deadline.cancel()
     task = ring(40)
     network = ASNet(DomainSignature.of(task), NetworkConfig(), seed=0)
-    found = evaluate(network, task, runs=5, max_steps=10**9, deadline=deadline)
+    found = evaluate(network_policy(network, task), runs=5, max_steps=10**9, deadline=deadline)
     assert (found.status, found.finished.episodes) == ("time", 0)
 
 
@@ -155,5 +157,5 @@ def test_failures_are_named_by_their_episodes() -> None:
     policy = RandomPolicy(ring(4))
     runs = simulate(policy, episodes=3, max_steps=300)
     rest = replace(runs, steps=runs.steps[1:], costs=runs.costs[1:], endings=runs.endings[1:])
-    (failure,) = find_failures(policy, ring(4), rest, np.array([1, 2]))
+    (failure,) = find_failures(policy, rest, np.array([1, 2]))
     assert (failure.ending, failure.count, failure.episode, failure.steps) == ("loop", 2, 1, 300)

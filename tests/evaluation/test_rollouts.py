@@ -17,8 +17,9 @@ import pytest
 
 from asnets import _native, evaluation
 from asnets.errors import ConfigError
-from asnets.evaluation import EpisodeRecord, RandomPolicy, Simulation, Trace
+from asnets.evaluation import EpisodeRecord, Simulation, Trace
 from asnets.grounding import GroundTask
+from asnets.policies import RandomPolicy
 from tests.cli.running import COMMAND
 from tests.support import PATIENCE, REPOSITORY, check_frequencies, ground_text, state_names, wait_for
 
@@ -408,7 +409,8 @@ def test_endless_episode_can_be_interrupted(tmp_path: Path, options: list[str]) 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see when it is at work")
 def test_endless_trace_can_be_interrupted() -> None:
     program = f"""
-from asnets.evaluation import RandomPolicy, trace
+from asnets.evaluation import trace
+from asnets.policies import RandomPolicy
 from tests.support import ground_text
 try:
     trace(RandomPolicy(ground_text({ENDLESS!r}, "(:goal (q))")), max_steps=10**15, detect_dead_ends=False)

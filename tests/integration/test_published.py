@@ -10,9 +10,10 @@ import pytest
 from asnets import _native
 from asnets.domains import FAMILIES, domain_text, generate
 from asnets.errors import Diagnostic
-from asnets.evaluation import RandomPolicy, simulate
+from asnets.evaluation import simulate
 from asnets.evaluation.rollouts import ENDINGS
 from asnets.grounding import GroundTask, ground
+from asnets.policies import RandomPolicy
 from asnets.ppddl import Domain, Problem, check_files, load_task, parse_file, write_problem
 from tests.support import (
     NEEDS_LENIENCE,

@@ -17,6 +17,7 @@ def test_defaults_are_those_of_the_paper() -> None:
         "pooling": "schema",
         "skip": False,
         "features": ["landmarks"],
+        "pooling_operator": "max",
     }
 
 

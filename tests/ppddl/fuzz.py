@@ -23,8 +23,9 @@ from pathlib import Path
 
 from asnets.domains import FAMILIES, domain_text, generate
 from asnets.errors import AsnetsError, InputError
-from asnets.evaluation import RandomPolicy, simulate
+from asnets.evaluation import simulate
 from asnets.grounding import Limits, ground
+from asnets.policies import RandomPolicy
 from asnets.ppddl import LENIENT_HINT, Document, Domain, Problem, parse_text, write_domain, write_problem
 from tests.support import loop_seconds
 

@@ -13,9 +13,10 @@ import torch
 
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError, LimitError
-from asnets.evaluation import RandomPolicy, trace
+from asnets.evaluation import trace
 from asnets.planning import QValues, SearchLimits, Solver
 from asnets.planning.solvers import NO_LIMITS
+from asnets.policies import RandomPolicy
 from asnets.training import TrainingConfig, problems
 from asnets.training import trainer as trainer_module
 from asnets.training.checkpoint import read_checkpoint

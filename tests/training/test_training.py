@@ -19,9 +19,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from asnets.errors import ConfigError, LimitError, ModelFileError, TrainingError
-from asnets.evaluation import RandomPolicy, trace
+from asnets.evaluation import trace
 from asnets.grounding import GroundTask, ground
 from asnets.network.model_file import load_model, save_model
+from asnets.policies import RandomPolicy
+from asnets.policies.networks import network_policy
 from asnets.ppddl.model import Domain, Problem
 from asnets.training import PRESETS, Preset, TrainingConfig
 from asnets.training.checkpoint import read_checkpoint, save_checkpoint
@@ -149,7 +151,7 @@ def test_a_trivial_domain_is_learnt(preset: str) -> None:
     assert train(trainer) == "all training problems solved for 2 epochs"
     from asnets.evaluation.evaluate import evaluate
 
-    result = evaluate(trainer.best_network(), line(60), runs=5)
+    result = evaluate(network_policy(trainer.best_network(), line(60)), runs=5)
     assert (result.goals, result.finished.mean_cost) == (5, 59)
     assert trainer.progress.best is not None
     assert trainer.progress.best.cost == pytest.approx(1)

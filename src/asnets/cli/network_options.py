@@ -20,7 +20,7 @@ from asnets.training.config import PRESETS, Preset
 R = TypeVar("R")
 
 _FEATURES_HELP = (
-    "What the network reads of heuristics instead of landmarks alone; may be given several times. "
+    "What the network reads about actions instead of landmarks alone; may be given several times. "
     + "; ".join(f"{info.name}: {info.description}" for info in ACTION_FEATURES.values())
     + "."
 )
@@ -54,7 +54,7 @@ def chosen_preset(name: str) -> Preset:
 
 
 def chosen_features(no_landmarks: bool, features: list[str] | None) -> tuple[str, ...] | None:
-    """The kinds of features of the options; None if none was given.
+    """The action features of the options; None if none was given.
 
     Raises:
         ConfigError: If both were given.

@@ -9,8 +9,8 @@ from asnets.errors import FileError, ModelFileError
 from asnets.files import read_metadata
 from asnets.grounding import GroundTask
 from asnets.models import find_model, model_names
-from asnets.planning import SavedPolicy, load_policy
-from asnets.planning.policy_file import FORMAT as PLANNER_POLICY
+from asnets.policies.table import FORMAT as PLANNER_POLICY
+from asnets.policies.table import SavedPolicy, load_policy
 
 if TYPE_CHECKING:
     from asnets.api import Policy

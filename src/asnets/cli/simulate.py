@@ -25,10 +25,11 @@ from asnets.cli.running import (
 from asnets.cli.tables import facts_table, show_table
 from asnets.deadline import Deadline
 from asnets.errors import LimitError
-from asnets.evaluation import EpisodePolicy, RandomPolicy, Simulation, Trace, trace
+from asnets.evaluation import Simulation, Trace, trace
 from asnets.evaluation import simulate as run_episodes
 from asnets.evaluation.rollouts import ENDINGS, check_run
 from asnets.grounding import DEFAULT_LIMITS, GroundTask
+from asnets.policies import RandomPolicy, TaskPolicy
 
 
 def simulate(
@@ -66,7 +67,7 @@ def simulate(
     deadline = Deadline(time_limit)
     with bounded(deadline, f"simulating {problem or domain}"):
         task = load(domain, problem, costs, max_actions, lenient, deadline).task
-        chosen: EpisodePolicy = RandomPolicy(task) if policy == "random" else load_saved(policy, task)
+        chosen: TaskPolicy = RandomPolicy(task) if policy == "random" else load_saved(policy, task)
         with progress_bar("simulating", episodes) as update:
             result = run_episodes(
                 chosen,

@@ -38,11 +38,9 @@ from asnets.planning import (
     SearchLimits,
     Solution,
     Solver,
-    extract_policy,
-    is_policy,
-    save_policy,
 )
 from asnets.planning.solvers import check_options
+from asnets.policies.table import extract_policy, is_policy, save_policy
 
 _LOGGER = logging.getLogger(__name__)
 _PLANNER_HELP = "One of: " + "; ".join(f"{info.name} ({info.description})" for info in PLANNERS.values()) + "."

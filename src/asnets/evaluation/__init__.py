@@ -1,9 +1,7 @@
 """Running policies and judging them."""
 
 from asnets.evaluation.rollouts import (
-    EpisodePolicy,
     EpisodeRecord,
-    RandomPolicy,
     Simulation,
     Trace,
     TraceStep,
@@ -13,9 +11,7 @@ from asnets.evaluation.rollouts import (
 )
 
 __all__ = [
-    "EpisodePolicy",
     "EpisodeRecord",
-    "RandomPolicy",
     "Simulation",
     "Trace",
     "TraceStep",

@@ -1,4 +1,4 @@
-"""Evaluating a learnt policy on a problem, as in the paper: runs, coverage, cost, time."""
+"""Evaluating a policy on a problem, as in the paper: runs, coverage, cost, time."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError
 from asnets.evaluation.failures import Failure, find_failures
-from asnets.evaluation.rollouts import ENDINGS, Simulation, check_run, simulate
+from asnets.evaluation.rollouts import ENDINGS, Simulation, check_run, native_policy, simulate
 from asnets.evaluation.statistics import wilson_interval_95
 from asnets.grounding import GroundTask
-from asnets.network.native_policy import NetworkPolicy
-from asnets.network.network import ASNet
+from asnets.policies.protocol import TaskPolicy
 
 EvaluationStatus = Literal["finished", "time", "memory"]
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Runs of the greedy policy of a network on one problem.
+    """Runs of a policy on one problem.
 
     Attributes:
         runs: How many were asked for.
         finished: The runs that ended before a cut-off; those that did not count as failures.
         status: "finished", or which cut-off was reached.
-        seconds: Time that went to the heuristic features, the network and the simulation, and in total.
+        seconds: In total, and what went to the simulation and, of a network in the compiled core, to its features and
+            to the network.
         failures: One for each way in which runs failed, with an example.
     """
 
@@ -74,8 +74,7 @@ class Evaluation:
 
 
 def evaluate(
-    network: ASNet,
-    task: GroundTask,
+    policy: TaskPolicy,
     *,
     runs: int = 30,
     max_steps: int = 300,
@@ -87,11 +86,10 @@ def evaluate(
     deadline: Deadline = NO_DEADLINE,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Evaluation:
-    """Runs the greedy policy of a network from the initial state.
+    """Runs a policy from the initial state.
 
     Args:
-        network: The network, of the task's domain.
-        task: The problem.
+        policy: The policy.
         runs: How many.
         max_steps: Step limit of each.
         seed: Of all random choices.
@@ -106,7 +104,7 @@ def evaluate(
     if not 0 < time_limit < math.inf:
         raise ConfigError(f"the time limit must be positive and finite, not {time_limit}")
     within = Deadline(time_limit, within=deadline)
-    policy = NetworkPolicy(network, task)
+    spent = _network_seconds(policy)
     parts: list[Simulation] = []
     done = 0
     status: EvaluationStatus = "finished"
@@ -133,8 +131,7 @@ def evaluate(
             progress(done)
             if part.count("stopped"):
                 status = "time"
-    statistics = policy.native.statistics()
-    features, in_network = statistics["feature_seconds"], statistics["network_seconds"]
+    features, in_network = (after - before for after, before in zip(_network_seconds(policy), spent, strict=True))
     in_episodes = sum(part.seconds for part in parts)
     seconds = {
         "features": features,
@@ -154,6 +151,15 @@ def evaluate(
         in_episodes,
     )
     failures = find_failures(
-        policy, task, finished, np.flatnonzero(whole), detect_dead_ends=detect_dead_ends, deadline=within
+        policy, finished, np.flatnonzero(whole), detect_dead_ends=detect_dead_ends, deadline=within
     )
-    return Evaluation(task, runs, finished, status, seconds, failures)
+    return Evaluation(policy.task, runs, finished, status, seconds, failures)
+
+
+def _network_seconds(policy: TaskPolicy) -> tuple[float, float]:
+    """What a network in the compiled core has spent so far on its features and on itself; 0 for other policies."""
+    native = native_policy(policy)
+    if not isinstance(native, _native.NetworkPolicy):
+        return 0.0, 0.0
+    statistics = native.statistics()
+    return statistics["feature_seconds"], statistics["network_seconds"]

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from asnets.deadline import NO_DEADLINE, Deadline
-from asnets.evaluation.rollouts import ENDINGS, Ending, EpisodePolicy, Simulation, trace
-from asnets.grounding import GroundTask
+from asnets.evaluation.rollouts import ENDINGS, Ending, Simulation, trace
+from asnets.policies.protocol import TaskPolicy
 
 _SHOWN_ACTIONS = 4
 _FAILED: tuple[Ending, ...] = ("dead_end", "loop", "step_limit")
@@ -53,8 +53,7 @@ class Failure:
 
 
 def find_failures(
-    policy: EpisodePolicy,
-    task: GroundTask,
+    policy: TaskPolicy,
     runs: Simulation,
     numbers: npt.NDArray[np.int64],
     *,
@@ -67,7 +66,6 @@ def find_failures(
 
     Args:
         policy: The policy whose runs they are.
-        task: The task of the policy.
         runs: The runs.
         numbers: The number of the episode of each.
         detect_dead_ends: As they were made.
@@ -90,7 +88,7 @@ def find_failures(
         )
         last = [step.action for step in run.steps] if run.record.ending == ending else []
         shown = _round(last) if ending == "loop" else last[-_SHOWN_ACTIONS:]
-        names = tuple(task.action_name(action) for action in shown)
+        names = tuple(policy.task.action_name(action) for action in shown)
         failures.append(Failure(ending, count, episode, int(runs.steps[first]), names))
     return tuple(sorted(failures, key=lambda failure: -failure.count))
 

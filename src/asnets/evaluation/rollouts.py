@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +15,9 @@ from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError
 from asnets.evaluation.statistics import confidence_interval_95
-from asnets.grounding import GroundTask
+from asnets.grounding.task import Ints
 from asnets.planning import Solver
+from asnets.policies.protocol import TaskPolicy
 
 Ending = Literal["goal", "dead_end", "step_limit", "stopped", "loop"]
 ENDINGS: tuple[Ending, ...] = ("goal", "dead_end", "step_limit", "stopped", "loop")
@@ -39,24 +40,6 @@ _CHUNK_SECONDS = 0.25
 
 Episodes = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int8]]
 """Steps, cost and ending of each, the latter by its position in `ENDINGS`."""
-
-
-class EpisodePolicy(Protocol):
-    """A policy that the compiled core can run."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def native(self) -> _native.Policy: ...
-
-
-class RandomPolicy:
-    """Each applicable action with equal probability."""
-
-    name = "random"
-
-    def __init__(self, task: GroundTask) -> None:
-        self.native: _native.Policy = _native.RandomPolicy(task.native)
 
 
 @dataclass(frozen=True)
@@ -154,7 +137,7 @@ class Trace:
 
 
 def simulate(
-    policy: EpisodePolicy,
+    policy: TaskPolicy,
     *,
     episodes: int = 100,
     max_steps: int = 300,
@@ -188,9 +171,15 @@ def simulate(
     limit = min(max_steps, _MAX_STEPS)
 
     def run(first: int, count: int) -> Episodes:
-        return _native.run_episodes(
-            policy.native, seed, first, count, limit, min(workers, count), detect_dead_ends, deadline.native
-        )
+        native = native_policy(policy)
+        if native is not None:
+            return _native.run_episodes(
+                native, seed, first, count, limit, min(workers, count), detect_dead_ends, deadline.native
+            )
+        batch = _native.EpisodeBatch(policy.task.native, seed, first, count, limit, detect_dead_ends)
+        for _ in _steps(policy, batch, deadline):
+            pass
+        return batch.results()
 
     return _in_chunks(run, policy.name, episodes, max_steps, seed, first, deadline, progress)
 
@@ -262,7 +251,7 @@ def _in_chunks(
 
 
 def trace(
-    policy: EpisodePolicy,
+    policy: TaskPolicy,
     *,
     episode: int = 0,
     max_steps: int = 300,
@@ -276,9 +265,12 @@ def trace(
     """
     check_run(max_steps, seed, first=episode)
     limit = min(max_steps, _MAX_STEPS)
-    states, actions, (steps, costs, endings) = _native.trace_episode(
-        policy.native, seed, episode, limit, detect_dead_ends, deadline.native
-    )
+    native = native_policy(policy)
+    if native is not None:
+        states, actions, result = _native.trace_episode(native, seed, episode, limit, detect_dead_ends, deadline.native)
+    else:
+        states, actions, result = _traced(policy, seed, episode, limit, detect_dead_ends, deadline)
+    steps, costs, endings = result
     record = EpisodeRecord(seed, episode, int(steps[0]), float(costs[0]), ENDINGS[int(endings[0])])
     return Trace(
         record,
@@ -288,6 +280,47 @@ def trace(
         ),
         tuple(states),
     )
+
+
+def native_policy(policy: TaskPolicy) -> _native.Policy | None:
+    """The policy in the compiled core, if it is there."""
+    native: _native.Policy | None = getattr(policy, "native", None)
+    return native
+
+
+def _steps(
+    policy: TaskPolicy, batch: _native.EpisodeBatch, deadline: Deadline
+) -> Iterator[tuple[Sequence[Ints], Ints]]:
+    """Lets a policy that is not in the compiled core act until all episodes have ended, or the deadline has passed.
+
+    Yields:
+        The states of the episodes that went on, and the actions that were taken in them; -1 for giving up.
+
+    Raises:
+        ConfigError: If what the policy gives is no distribution over applicable actions.
+    """
+    while states := batch.states():
+        if deadline.has_passed():
+            return
+        distributions = [(actions, probabilities) for actions, probabilities in policy.distributions(states)]
+        try:
+            actions = batch.step(distributions, policy.sampled)
+        except ValueError as error:
+            raise ConfigError(f"the policy {policy.name!r} cannot be run: {error}") from None
+        yield states, actions
+
+
+def _traced(
+    policy: TaskPolicy, seed: int, episode: int, max_steps: int, detect_dead_ends: bool, deadline: Deadline
+) -> tuple[list[Ints], Ints, Episodes]:
+    """One episode of a policy that is not in the compiled core, as `_native.trace_episode`."""
+    batch = _native.EpisodeBatch(policy.task.native, seed, episode, 1, max_steps, detect_dead_ends)
+    states, actions = [], []
+    for (state,), (action,) in _steps(policy, batch, deadline):
+        if action >= 0:
+            states.append(state)
+            actions.append(action)
+    return [*states, batch.state(0)], np.array(actions, np.int32), batch.results()
 
 
 def num_cores() -> int:

@@ -27,8 +27,8 @@ from asnets.evaluation.rollouts import ENDINGS, simulate
 from asnets.experiments.definition import preset_of
 from asnets.grounding import GroundTask, ground
 from asnets.network.model_file import model_bytes, read_model
-from asnets.network.native_policy import NetworkPolicy
 from asnets.planning import SearchLimits, Solver
+from asnets.policies.native_network import NativeNetworkPolicy
 from asnets.ppddl import parse_text
 from asnets.training.trainer import Trainer, train
 
@@ -72,7 +72,7 @@ def _run_network(payload: dict[str, Any], model: bytes, keep: Keep) -> tuple[str
     network = read_policy(model).network
     start = time.process_time()
     task = read_task(payload["problem"])
-    policy = NetworkPolicy(network, task)
+    policy = NativeNetworkPolicy(network, task)
     loaded = time.process_time()
 
     def run(number: int) -> tuple[int, float]:

@@ -8,7 +8,7 @@ repeated, and making a batch is little more than copying its features.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -144,6 +144,20 @@ class Batch:
     @property
     def total_states(self) -> int:
         return int(self.num_states.sum())
+
+    def to(self, device: torch.device) -> Batch:
+        """The same with its tensors on a device."""
+        if device.type == "cpu":
+            return self
+        features = None if self.action_features is None else [part.to(device) for part in self.action_features]
+        return replace(
+            self,
+            features=[part.to(device) for part in self.features],
+            action_features=features,
+            output=self.output.to(device),
+            enabled=self.enabled.to(device),
+            padded=self.padded.to(device),
+        )
 
     def by_problem(self, rows: Tensor) -> list[Tensor]:
         """The rows of a result as one matrix, states × actions, for each problem."""

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from asnets.errors import ConfigError
+from asnets.network.pooling import POOLING_OPERATORS
 from asnets.planning import ACTION_FEATURES
 
 NONLINEARITIES = ("elu", "relu", "tanh", "sigmoid")
@@ -33,6 +34,7 @@ class NetworkConfig:
         skip: Whether a module also reads its own hidden vector of the layer of its kind before.
         features: What the first layer reads about actions; names of `ACTION_FEATURES`, none for (). Any sequence of
             names may be given.
+        pooling_operator: How a proposition module sums up what it pools over; one of `POOLING_OPERATORS`.
     """
 
     layers: int = 2
@@ -42,12 +44,14 @@ class NetworkConfig:
     pooling: str = "schema"
     skip: bool = False
     features: tuple[str, ...] = ("landmarks",)
+    pooling_operator: str = "max"
 
     def __post_init__(self) -> None:
         _require_integer("layers", self.layers, MAX_LAYERS)
         _require_integer("hidden", self.hidden, MAX_HIDDEN)
         _require_choice("nonlinearity", self.nonlinearity, NONLINEARITIES)
         _require_choice("pooling", self.pooling, POOLINGS)
+        _require_choice("pooling_operator", self.pooling_operator, tuple(POOLING_OPERATORS))
         if (
             isinstance(self.dropout, bool)
             or not isinstance(self.dropout, int | float)

@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from asnets import _native
 from asnets.grounding.task import Ints, Lists
+from asnets.network.pooling import block_rows
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ def gather_sum(base: Tensor | None, starts: Ints, sources: Sequence[Gathered]) -
     if not sources:
         assert base is not None
         return base
+    if not _is_on_cpu(sources[0].rows):
+        return _gather_sum_in_torch(base, starts, sources)
     tensors = [source.rows for source in sources]
     result: Tensor = _GatherSum.apply(starts, [(source.starts, source.index) for source in sources], base, *tensors)  # type: ignore[no-untyped-call]
     return result
@@ -56,8 +60,34 @@ def pool(rows: Tensor, row_starts: Ints, starts: Ints, lists: Lists, *, minimum:
         lists: For each node of the result, nodes of `rows`.
         minimum: Whether to take the minimum.
     """
+    if not _is_on_cpu(rows):
+        return _pool_in_torch(rows, row_starts, starts, lists, minimum)
     result: Tensor = _Pool.apply(rows, row_starts, starts, lists, minimum)  # type: ignore[no-untyped-call]
     return result
+
+
+def _is_on_cpu(rows: Tensor) -> bool:
+    return rows.device.type == "cpu"
+
+
+def _gather_sum_in_torch(base: Tensor | None, starts: Ints, sources: Sequence[Gathered]) -> Tensor:
+    """`gather_sum` where the compiled core cannot be used."""
+    rows = sources[0].rows
+    result = rows.new_zeros(int(starts[-1]), rows.shape[1]) if base is None else base
+    for source in sources:
+        one_each = Lists(np.arange(len(source.index) + 1, dtype=np.int32), source.index)
+        read, _ = block_rows(source.starts, starts, one_each)
+        result = result + source.rows.index_select(0, torch.from_numpy(read).to(rows.device))
+    return result
+
+
+def _pool_in_torch(rows: Tensor, row_starts: Ints, starts: Ints, lists: Lists, minimum: bool) -> Tensor:
+    """`pool` where the compiled core cannot be used; equal elements share the gradient."""
+    read, written = block_rows(row_starts, starts, lists)
+    members = rows.index_select(0, torch.from_numpy(read).to(rows.device))
+    index = torch.from_numpy(written).to(rows.device)[:, None].expand_as(members)
+    result = rows.new_zeros(int(starts[-1]), rows.shape[1])
+    return result.scatter_reduce(0, index, members, "amin" if minimum else "amax", include_self=False)
 
 
 class _GatherSum(torch.autograd.Function):

@@ -9,7 +9,9 @@
 |---|---|
 | u_a^1 | c (the action features, 3 for landmarks); v of each slot; g of each slot |
 | u_a^l | ψ^(l-1) of each slot; with skip connections φ_a^(l-1) |
-| v_p^l | the maximum of φ^l over each pool source; with skip connections ψ_p^(l-1), for l > 1 |
+| v_p^l | the maximum¹ of φ^l over each pool source; with skip connections ψ_p^(l-1), for l > 1 |
+
+¹ Or what `config.pooling_operator` says.
 
 A slot under a quantifier has two inputs instead of one: first the maximum, then the minimum over its set.
 
@@ -29,6 +31,7 @@ from torch.nn import functional
 from asnets.network import kernels
 from asnets.network.batch import Batch
 from asnets.network.config import NetworkConfig
+from asnets.network.pooling import POOLING_OPERATORS
 from asnets.network.signature import DomainSignature, SchemaSignature
 from asnets.network.weights import weight_shapes
 from asnets.planning import features_width
@@ -171,11 +174,12 @@ class ASNet(nn.Module):
     ) -> list[Tensor]:
         """The proposition modules of a layer, from the actions of the same layer and the propositions before."""
         results = []
+        pool = POOLING_OPERATORS[self.config.pooling_operator].pool
         for p, (name, _) in enumerate(self.signature.predicates):
             weight, bias = self._module("proposition", layer, name)
             sources = self.signature.pool_sources(name, self.config.pooling)
             inputs = [
-                kernels.pool(actions[source.schema], batch.action_starts[source.schema], batch.node_starts[p], lists)
+                pool(actions[source.schema], batch.action_starts[source.schema], batch.node_starts[p], lists)
                 for source, lists in zip(sources, batch.union.pools[p], strict=True)
             ]
             if self.config.skip and previous is not None:
@@ -214,7 +218,7 @@ def masked_log_softmax(logits: Tensor, batch: Batch) -> Tensor:
     actions of a state in which none is enabled.
     """
     shape = (batch.total_states, batch.widest)
-    enabled = torch.zeros(shape, dtype=torch.bool)
+    enabled = torch.zeros(shape, dtype=torch.bool, device=logits.device)
     enabled.view(-1)[batch.padded] = batch.enabled
     matrix = logits.new_zeros(shape).view(-1).index_copy(0, batch.padded, logits).view(shape)
     # Where no action is enabled the softmax is undefined; the masks keep that from the result and from the gradient.

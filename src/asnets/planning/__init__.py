@@ -19,7 +19,6 @@ from asnets.planning.heuristics import (
     initial_value,
     make_heuristic,
 )
-from asnets.planning.policy_file import PolicyOrigin, SavedPolicy, extract_policy, is_policy, load_policy, save_policy
 from asnets.planning.solvers import GIVE_UP, PLANNERS, PlannerInfo, QValues, SearchLimits, Solution, Solver
 
 __all__ = [
@@ -32,23 +31,17 @@ __all__ = [
     "HeuristicInfo",
     "Landmarks",
     "PlannerInfo",
-    "PolicyOrigin",
     "QValues",
-    "SavedPolicy",
     "SearchLimits",
     "Solution",
     "Solver",
     "TaskFeature",
-    "extract_policy",
     "features_are_binary",
     "features_are_native",
     "features_width",
     "find_landmarks",
     "initial_landmarks",
     "initial_value",
-    "is_policy",
-    "load_policy",
     "make_heuristic",
     "resident_memory",
-    "save_policy",
 ]

@@ -22,7 +22,7 @@ from asnets.deadline import Deadline
 from asnets.errors import LimitError, ModelFileError
 from asnets.files import checksum, join_tensors, read_bytes, split_tensors, write_atomically
 from asnets.grounding import GroundTask
-from asnets.planning.policy_file import fingerprint
+from asnets.grounding.fingerprint import fingerprint
 from asnets.training.config import Preset
 from asnets.training.progress import EpochRecord, Progress
 from asnets.training.trainer import Trainer

@@ -29,11 +29,11 @@ from asnets.errors import ConfigError, LimitError, TrainingError
 from asnets.evaluation import simulate, trace
 from asnets.evaluation.rollouts import MAX_SEED
 from asnets.grounding import GroundTask
+from asnets.grounding.fingerprint import fingerprint
 from asnets.network import DomainSignature, build_structure
 from asnets.network.batch import DisjointUnion
-from asnets.network.native_policy import NetworkPolicy
 from asnets.network.network import ASNet
-from asnets.planning.policy_file import fingerprint
+from asnets.policies.networks import network_policy
 from asnets.training.config import Preset
 from asnets.training.loss import cross_entropy, squared_norm
 from asnets.training.memory import Memory
@@ -117,8 +117,8 @@ class Trainer:
             self.deadline.check(f"the network of {task.problem} was set up")
             structures.append(build_structure(task, preset.network.pooling))
         self.memory = Memory(self.tasks, DisjointUnion(structures), preset.network.features)
-        self._explorers = [NetworkPolicy(self.network, task, sampled=True) for task in self.tasks]
-        self._judged = [NetworkPolicy(self.network, task) for task in self.tasks]
+        self._explorers = [network_policy(self.network, task, sampled=True) for task in self.tasks]
+        self._judged = [network_policy(self.network, task) for task in self.tasks]
         self.best_weights = self._copied_weights()
         self.progress = Progress()
         self.optimiser = torch.optim.Adam(self.network.parameters(), lr=preset.training.learning_rate)

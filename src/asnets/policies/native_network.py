@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -15,15 +16,22 @@ from asnets.grounding.task import Floats, Ints
 from asnets.network.config import NetworkConfig
 from asnets.network.model_file import check_fits
 from asnets.network.network import ASNet
+from asnets.network.pooling import POOLING_OPERATORS
 from asnets.network.structure import Structure, build_structure
-from asnets.planning import ACTION_FEATURES
+from asnets.planning import features_are_native
+from asnets.policies.protocol import Distribution, native_distributions
 
 Singles = npt.NDArray[np.float32]
 
 _structures: WeakKeyDictionary[_native.Task, dict[str, _native.NetworkStructure]] = WeakKeyDictionary()
 
 
-class NetworkPolicy:
+def runs_natively(config: NetworkConfig) -> bool:
+    """Whether the compiled core has all that such a network is made of; else torch runs it."""
+    return POOLING_OPERATORS[config.pooling_operator].is_native and features_are_native(config.features)
+
+
+class NativeNetworkPolicy:
     """What a network does in a task; `native` runs in the compiled core.
 
     Attributes:
@@ -57,12 +65,15 @@ class NetworkPolicy:
                 remembered as long as the task.
 
         Raises:
-            ConfigError: If the network belongs to another domain; the message names what differs. If it reads action
-                features that the compiled core does not have.
+            ConfigError: If the network belongs to another domain; the message names what differs. If the compiled
+                core does not have all that it is made of.
         """
         check_fits(network, task)
-        check_native(network.config)
+        if not runs_natively(network.config):
+            raise ConfigError("the compiled core does not run such networks; `network_policy` finds what does")
+        self.task = task
         self.name = name
+        self.sampled = sampled
         self._signature = network.signature
         self._config = network.config
         self._structure = structure or structure_of(task, network.config.pooling)
@@ -82,18 +93,12 @@ class NetworkPolicy:
         """The applicable actions of a state, ascending, and their probabilities."""
         return self.native.probabilities(propositions)
 
+    def logits(self, propositions: Ints) -> Singles:
+        """The outputs of the network in a state, before the softmax, for all actions."""
+        return self.native.logits(propositions)
 
-def check_native(config: NetworkConfig) -> None:
-    """Checks that the compiled core can run networks of this shape.
-
-    Raises:
-        ConfigError: If it cannot.
-    """
-    missing = [name for name in config.features if not ACTION_FEATURES[name].is_native]
-    if missing:
-        raise ConfigError(
-            f"the compiled core does not have the action feature {missing[0]!r}; run the network in torch"
-        )
+    def distributions(self, states: Sequence[Ints]) -> list[Distribution]:
+        return native_distributions(self.native, states)
 
 
 def structure_of(task: GroundTask, pooling: str) -> _native.NetworkStructure:

@@ -14,12 +14,15 @@ from hypothesis import strategies as st
 from asnets import _native
 from asnets.domains import FAMILIES, domain_text, generate
 from asnets.errors import ConfigError
-from asnets.evaluation.rollouts import RandomPolicy, simulate, trace
+from asnets.evaluation.rollouts import simulate, trace
 from asnets.grounding import GroundTask, ground
 from asnets.network import DomainSignature, NetworkConfig, build_structure
-from asnets.network.native_policy import NetworkPolicy, native_structure, native_weights, structure_of
 from asnets.network.network import ASNet
 from asnets.planning import ACTION_FEATURES
+from asnets.policies import RandomPolicy
+from asnets.policies.native_network import NativeNetworkPolicy, native_structure, native_weights, structure_of
+from asnets.policies.networks import network_policy
+from asnets.policies.torch_network import TorchNetworkPolicy
 from asnets.ppddl import parse_text
 from asnets.ppddl.model import Domain, Problem
 from tests.network.building import LINE, batch_of, inputs_of, line_problem, random_network, states_of
@@ -104,7 +107,7 @@ def check_against_torch(task: GroundTask, config: NetworkConfig, seed: int, num_
         (policy,) = batch.by_problem(network.probabilities(batch))
     tolerance = 1e-5 * max(1.0, logits.abs().max().item() if logits.numel() else 0.0)
     for incremental in (False, True):
-        native = NetworkPolicy(network, task, incremental=incremental)
+        native = NativeNetworkPolicy(network, task, incremental=incremental)
         for row, state in enumerate(states):
             np.testing.assert_allclose(native.native.logits(state_of(state)), logits[row], rtol=0, atol=tolerance)
             actions, probabilities = native.probabilities(state_of(state))
@@ -138,8 +141,9 @@ def test_the_core_refuses_features_that_it_does_not_have(monkeypatch: pytest.Mon
     task = family_task("gripper", 1)
     monkeypatch.setitem(ACTION_FEATURES, "here", replace(ACTION_FEATURES["relaxed-plan"], is_native=False))
     network = moderate_network(task, NetworkConfig(features=("landmarks", "here")), 0)
-    with pytest.raises(ConfigError, match="does not have the action feature 'here'; run the network in torch"):
-        NetworkPolicy(network, task)
+    with pytest.raises(ConfigError, match="does not run such networks"):
+        NativeNetworkPolicy(network, task)
+    assert isinstance(network_policy(network, task), TorchNetworkPolicy)
 
 
 def test_pools_of_thousands() -> None:
@@ -150,7 +154,7 @@ def test_pools_of_thousands() -> None:
     check_against_torch(task, NetworkConfig(hidden=2, features=()), 0, 3)
 
 
-def choice_policy(third: bool = False, sampled: bool = False, scale: float = 0.0) -> NetworkPolicy:
+def choice_policy(third: bool = False, sampled: bool = False, scale: float = 0.0) -> NativeNetworkPolicy:
     """Two or three applicable actions with logits 0, scale, 2 · scale."""
     task = ground_text(CHOICE, CHOICE_PROBLEM.replace("(:init)", "(:init (ready))" if third else "(:init)"))
     network = ASNet(DomainSignature.of(task), NetworkConfig(features=()))
@@ -159,7 +163,7 @@ def choice_policy(third: bool = False, sampled: bool = False, scale: float = 0.0
             parameter.zero_()
         for number, name in enumerate(("first", "second", "third")):
             network.weights()[f"action.3.{name}.bias"].fill_(number * scale)
-    return NetworkPolicy(network, task, sampled=sampled)
+    return NativeNetworkPolicy(network, task, sampled=sampled)
 
 
 @pytest.mark.parametrize("scale", [0.0, 1e-6, -1e-6])
@@ -192,7 +196,7 @@ def test_sampled_actions_follow_the_probabilities() -> None:
 
 def test_gives_up_where_no_action_is_applicable() -> None:
     task = ground_text(LINE, line_problem(3).replace("(:goal (at l2))", "(:goal (and (at l0) (at l2)))"))
-    policy = NetworkPolicy(random_network(task, NetworkConfig()), task)
+    policy = NativeNetworkPolicy(random_network(task, NetworkConfig()), task)
     simulation = simulate(policy, episodes=3)
     assert simulation.count("dead_end") == 3
     assert simulation.steps.tolist() == [2, 2, 2]
@@ -206,7 +210,7 @@ def test_threads_do_not_matter(sampled: bool) -> None:
     network = random_network(task, NetworkConfig())
 
     def run(threads: int, incremental: bool) -> list[object]:
-        policy = NetworkPolicy(network, task, sampled=sampled, incremental=incremental)
+        policy = NativeNetworkPolicy(network, task, sampled=sampled, incremental=incremental)
         # Twice with one policy: what it remembers of the first time must not matter.
         found = [simulate(policy, episodes=40, max_steps=30, seed=3, threads=threads) for _ in range(2)]
         return [(each.steps.tolist(), each.costs.tolist(), each.endings.tolist()) for each in found]
@@ -219,7 +223,7 @@ def test_threads_do_not_matter(sampled: bool) -> None:
 def test_network_of_another_domain() -> None:
     task = ground_text(LINE, line_problem(3))
     with pytest.raises(ConfigError, match="another domain"):
-        NetworkPolicy(random_network(family_task("gripper", 2), NetworkConfig()), task)
+        NativeNetworkPolicy(random_network(family_task("gripper", 2), NetworkConfig()), task)
 
 
 def test_structure_of_another_task() -> None:
@@ -265,7 +269,7 @@ def test_inconsistent_structures_are_refused() -> None:
 
 def test_task_without_actions() -> None:
     task = ground_text(LINE, line_problem(1))
-    policy = NetworkPolicy(random_network(task, NetworkConfig()), task)
+    policy = NativeNetworkPolicy(random_network(task, NetworkConfig()), task)
     assert len(policy.native.logits(state_of([]))) == 0
     assert simulate(policy, episodes=2).steps.tolist() == [0, 0]
 
@@ -287,7 +291,7 @@ def check_incremental(
 ) -> dict[str, float]:
     """Along random walks, with jumps between them and to states that no walk reaches."""
     network = random_network(task, config, seed)
-    incremental, full = (NetworkPolicy(network, task, incremental=each, memory=memory) for each in (True, False))
+    incremental, full = (NativeNetworkPolicy(network, task, incremental=each, memory=memory) for each in (True, False))
     states = walk(task, seed, length)
     random = Random(seed)
     states += random.sample(states, len(states) // 2)
@@ -340,15 +344,15 @@ def test_incremental_is_full_with_little_memory(family: str, memory: int) -> Non
 def test_weights_can_be_replaced() -> None:
     task = family_task("triangle-tireworld", 2)
     first, second = (random_network(task, NetworkConfig(), seed) for seed in (0, 1))
-    policy = NetworkPolicy(first, task)
+    policy = NativeNetworkPolicy(first, task)
     states = [state_of(state) for state in walk(task, 0, 20)]
 
-    def logits(of: NetworkPolicy) -> list[bytes]:
+    def logits(of: NativeNetworkPolicy) -> list[bytes]:
         return [of.native.logits(state).tobytes() for state in states]
 
     before = logits(policy)
     policy.set_weights(second)
-    assert logits(policy) == logits(NetworkPolicy(second, task)) != before
+    assert logits(policy) == logits(NativeNetworkPolicy(second, task)) != before
     policy.set_weights(first)
     assert logits(policy) == before
     with pytest.raises(ValueError, match="shape"):
@@ -359,7 +363,7 @@ def test_little_is_recomputed_along_an_episode() -> None:
     """A car that drives: also where the tyre goes flat and is changed, most of the network stays as it is."""
     task = family_task("triangle-tireworld", 8)
     network = random_network(task, NetworkConfig(features=()))
-    policy = NetworkPolicy(network, task, sampled=True)
+    policy = NativeNetworkPolicy(network, task, sampled=True)
     simulate(policy, episodes=50, threads=1)
     first = policy.native.statistics()
     simulate(policy, episodes=50, seed=1, threads=1)

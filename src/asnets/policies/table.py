@@ -7,9 +7,9 @@ actions are named by number, and a fingerprint of their names makes sure that th
 
 from __future__ import annotations
 
-import hashlib
 import json
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,10 @@ from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError, FileError
 from asnets.files import Arrays, checksum, join_tensors, read_bytes, read_metadata, split_tensors, write_atomically
 from asnets.grounding import GroundTask
-from asnets.grounding.task import Lists
-from asnets.planning.solvers import Solver
+from asnets.grounding.fingerprint import fingerprint
+from asnets.grounding.task import Ints
+from asnets.planning import Solver
+from asnets.policies.protocol import Distribution, native_distributions
 
 FORMAT = "asnets-policy-2"
 _WITHOUT_CHECKSUM = "asnets-policy-1"
@@ -65,6 +67,7 @@ class SavedPolicy:
     states: npt.NDArray[np.uint64]
     actions: npt.NDArray[np.int32]
     values: npt.NDArray[np.float64]
+    sampled = False
 
     @property
     def name(self) -> str:
@@ -78,6 +81,14 @@ class SavedPolicy:
             ValueError: If the table makes no sense in the task.
         """
         return _native.TablePolicy(self.task.native, self.states.ravel(), self.actions)
+
+    def distributions(self, states: Sequence[Ints]) -> list[Distribution]:
+        """What it does in each of these states.
+
+        Raises:
+            ValueError: If it cannot reach one of them and has no action for it.
+        """
+        return native_distributions(self.native, states)
 
 
 def extract_policy(solver: Solver, deadline: Deadline = NO_DEADLINE) -> SavedPolicy:
@@ -156,24 +167,6 @@ def load_policy(path: Path, task: GroundTask) -> SavedPolicy:
     except (ValueError, TypeError):
         raise FileError(f"{path}: damaged: its states and actions are not those of the task") from None
     return policy
-
-
-def fingerprint(task: GroundTask) -> str:
-    """A hash of the whole task: names of atoms and actions, initial state, goal, conditions, effects and costs."""
-    digest = hashlib.sha256()
-    for names in (
-        [task.atom_name(atom) for atom in range(task.num_atoms)],
-        [task.action_name(action) for action in range(task.num_actions)],
-    ):
-        digest.update("\n".join(names).encode() + b"\0")
-    for field in fields(task):
-        value = getattr(task, field.name)
-        arrays = (value.offsets, value.values) if isinstance(value, Lists) else (value,)
-        for array in arrays:
-            if isinstance(array, np.ndarray | int):
-                data = np.ascontiguousarray(array)
-                digest.update(f"{field.name} {data.dtype} {data.shape}\n".encode() + data.tobytes())
-    return digest.hexdigest()
 
 
 def _described(values: dict[str, Any]) -> str:

@@ -16,8 +16,9 @@ from asnets.errors import ConfigError, FileError
 from asnets.evaluation import execute, simulate, trace
 from asnets.files import checksum
 from asnets.grounding import GroundTask, ground
-from asnets.planning import GIVE_UP, PLANNERS, Solver, extract_policy, load_policy, save_policy
-from asnets.planning.policy_file import fingerprint
+from asnets.grounding.fingerprint import fingerprint
+from asnets.planning import GIVE_UP, PLANNERS, Solver
+from asnets.policies.table import extract_policy, load_policy, save_policy
 from asnets.ppddl.model import Domain, Problem
 from tests.cli.running import run
 from tests.planning.test_heuristics import family_task

@@ -1,0 +1,22 @@
+"""Policies of a task behind one protocol; `networks` imports torch and is imported by name."""
+
+from asnets.policies.function import Choice, FunctionPolicy
+from asnets.policies.protocol import Distribution, TaskPolicy
+from asnets.policies.random import RandomPolicy
+from asnets.policies.registry import POLICIES, PolicyKind
+from asnets.policies.table import SavedPolicy, extract_policy, is_policy, load_policy, save_policy
+
+__all__ = [
+    "POLICIES",
+    "Choice",
+    "Distribution",
+    "FunctionPolicy",
+    "PolicyKind",
+    "RandomPolicy",
+    "SavedPolicy",
+    "TaskPolicy",
+    "extract_policy",
+    "is_policy",
+    "load_policy",
+    "save_policy",
+]

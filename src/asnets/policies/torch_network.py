@@ -1,0 +1,123 @@
+"""The policy of a network in torch: any network and any device, many states at once."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from asnets import _native
+from asnets.grounding import GroundTask
+from asnets.grounding.task import Floats, Ints
+from asnets.network.batch import DisjointUnion, StateInputs, make_batch
+from asnets.network.model_file import check_fits
+from asnets.network.network import ASNet
+from asnets.network.structure import build_structure
+from asnets.planning import ActionFeatures
+from asnets.policies.protocol import Distribution
+
+EQUAL_LOGITS = 1e-5
+"""Outputs that differ by no more, relative to the largest one or to 1, are equal: the accuracy of single precision."""
+
+_STATES_AT_ONCE = 256
+
+
+class TorchNetworkPolicy:
+    """What a network does in a task, computed by torch for all episodes together."""
+
+    def __init__(
+        self,
+        network: ASNet,
+        task: GroundTask,
+        *,
+        sampled: bool = False,
+        name: str = "asnet",
+        device: str | torch.device = "cpu",
+    ) -> None:
+        """Takes a copy of the weights as they are now, in single precision.
+
+        Args:
+            network: Of the domain of the task.
+            task: The task.
+            sampled: Whether to draw actions by their probabilities; else the most probable one is taken, of several
+                that are equal within 10⁻⁵ one at random.
+            name: For reports.
+            device: Where to compute.
+
+        Raises:
+            ConfigError: If the network belongs to another domain; the message names what differs.
+        """
+        check_fits(network, task)
+        self.task = task
+        self.name = name
+        self.sampled = sampled
+        self._device = torch.device(device)
+        self._union = DisjointUnion([build_structure(task, network.config.pooling)])
+        self._simulator = _native.Simulator(task.native)
+        features = network.config.features
+        self._features = ActionFeatures(task, features) if features else None
+        self.set_weights(network)
+
+    def set_weights(self, network: ASNet) -> None:
+        """Goes on with a copy of the weights of a network of the same shape, as a trainer does after each epoch."""
+        self._network = copy.deepcopy(network).to(self._device, torch.float32)
+
+    def probabilities(self, propositions: Ints) -> tuple[Ints, Floats]:
+        """The applicable actions of a state, ascending, and their probabilities."""
+        (actions, logits) = self._applicable_logits([propositions])[0]
+        return actions, _softmax(logits)
+
+    def logits(self, propositions: Ints) -> npt.NDArray[np.float32]:
+        """The outputs of the network in a state, before the softmax, for all actions."""
+        (logits,) = self._logits([propositions], [self._simulator.applicable(propositions)])
+        return np.asarray(logits, np.float32)
+
+    def distributions(self, states: Sequence[Ints]) -> list[Distribution]:
+        return [
+            Distribution(actions, _softmax(logits)) if self.sampled else _best(actions, logits)
+            for first in range(0, len(states), _STATES_AT_ONCE)
+            for actions, logits in self._applicable_logits(states[first : first + _STATES_AT_ONCE])
+        ]
+
+    def _applicable_logits(self, states: Sequence[Ints]) -> list[tuple[Ints, Floats]]:
+        applicable = [self._simulator.applicable(state) for state in states]
+        logits = self._logits(states, applicable)
+        return [(actions, row[actions]) for actions, row in zip(applicable, logits, strict=True)]
+
+    def _logits(self, states: Sequence[Ints], applicable: Sequence[Ints]) -> Floats:
+        features = None if self._features is None else np.stack([self._features.of(state) for state in states])
+        inputs = StateInputs(
+            _rows(states, self.task.num_propositions), _rows(applicable, self.task.num_actions), features
+        )
+        batch = make_batch(self._union, [inputs]).to(self._device)
+        with torch.inference_mode():
+            (logits,) = batch.by_problem(self._network(batch))
+        return logits.double().cpu().numpy()
+
+
+def _rows(members: Sequence[Ints], width: int) -> npt.NDArray[np.bool_]:
+    result = np.zeros((len(members), width), np.bool_)
+    for row, numbers in zip(result, members, strict=True):
+        row[numbers] = True
+    return result
+
+
+def _softmax(logits: Floats) -> Floats:
+    if len(logits) == 0:
+        return logits
+    powers = np.exp(logits - logits.max())
+    result: Floats = powers / powers.sum()
+    return result
+
+
+def _best(actions: Ints, logits: Floats) -> Distribution:
+    if len(actions) == 0:
+        return Distribution(actions, logits)
+    largest = logits.max()
+    best = np.flatnonzero(logits >= largest - EQUAL_LOGITS * max(1.0, abs(largest)))
+    if len(best) == 0:  # The logits are infinite.
+        best = np.array([logits.argmax()])
+    return Distribution(actions[best], np.full(len(best), 1 / len(best)))

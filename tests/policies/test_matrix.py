@@ -1,0 +1,211 @@
+"""Every kind of policy behind the one protocol; a new entry of the registry joins by itself."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from asnets import Policy
+from asnets.deadline import Deadline
+from asnets.errors import ConfigError
+from asnets.evaluation import Simulation, simulate, trace
+from asnets.evaluation.evaluate import evaluate
+from asnets.grounding import GroundTask, ground
+from asnets.network import NetworkConfig
+from asnets.network.network import ASNet
+from asnets.pictures import picture_of
+from asnets.planning import Solver
+from asnets.policies import POLICIES, Distribution, FunctionPolicy, RandomPolicy, TaskPolicy
+from asnets.policies.native_network import NativeNetworkPolicy
+from asnets.policies.torch_network import TorchNetworkPolicy
+from asnets.ppddl.model import Domain, Problem
+from asnets.simulator import State
+from tests.network.building import random_network
+from tests.planning.test_heuristics import family_task
+from tests.strategies import tasks
+
+pytestmark = pytest.mark.native
+
+TASKS = {"triangle-tireworld": 3, "prob-blocksworld": 4, "gripper": 2}
+
+
+@cache
+def source(kind: str, family: str) -> Any:
+    """What a policy of this kind is made from."""
+    task = family_task(family, TASKS[family])
+    match POLICIES[kind].made_from:
+        case "nothing":
+            return None
+        case "network":
+            return random_network(task, NetworkConfig(layers=1, hidden=4), seed=3)
+        case "solver":
+            solver = Solver(task, "lrtdp", "hadd")
+            assert solver.solve().status == "converged"
+            return solver
+        case "function":
+            return first_two
+
+
+def first_two(state: State) -> dict[str, float]:
+    names = state.applicable_names[:2]
+    return dict.fromkeys(names, 1 / len(names)) if names else {}
+
+
+def made(kind: str, family: str) -> TaskPolicy:
+    task = family_task(family, TASKS[family])
+    given = source(kind, family)
+    return POLICIES[kind].make(given.task if isinstance(given, Solver) else task, given)
+
+
+def same(first: Simulation, second: Simulation) -> bool:
+    return all(np.array_equal(getattr(first, name), getattr(second, name)) for name in ("steps", "costs", "endings"))
+
+
+every = pytest.mark.parametrize(("kind", "family"), [(kind, family) for kind in POLICIES for family in TASKS])
+
+
+@every
+def test_distributions(kind: str, family: str) -> None:
+    policy = made(kind, family)
+    assert isinstance(policy, TaskPolicy)
+    states = list(trace(policy, seed=2, max_steps=20).states[:-1])
+    distributions = policy.distributions(states)
+    assert len(distributions) == len(states) > 0
+    alone = [policy.distributions([state])[0] for state in states]
+    for one, many in zip(alone, distributions, strict=True):
+        assert one.actions.tolist() == many.actions.tolist()
+        assert many.probabilities.sum() == pytest.approx(1)
+        assert many.probabilities == pytest.approx(one.probabilities, abs=1e-6)
+
+
+@every
+def test_the_compiled_core_and_python_run_the_same_episodes(kind: str, family: str) -> None:
+    """Whoever asks it, and however many episodes are run together."""
+    policy = made(kind, family)
+
+    class Asked:
+        name, task, sampled = policy.name, policy.task, policy.sampled
+        distributions = staticmethod(policy.distributions)
+
+    result = simulate(policy, episodes=40, max_steps=60, seed=5, threads=2)
+    assert same(result, simulate(Asked(), episodes=40, max_steps=60, seed=5))
+    later = simulate(Asked(), episodes=10, max_steps=60, seed=5, first=30)
+    assert later.steps.tolist() == result.steps[30:].tolist()
+    for episode in (0, 7):
+        runs = [trace(each, episode=episode, max_steps=60, seed=5) for each in (policy, Asked())]
+        assert runs[0].record == runs[1].record == result.record(episode)
+        assert runs[0].steps == runs[1].steps
+        assert [state.tolist() for state in runs[0].states] == [state.tolist() for state in runs[1].states]
+
+
+@every
+def test_evaluate_and_pictures_take_each(kind: str, family: str) -> None:
+    policy = made(kind, family)
+    evaluation = evaluate(policy, runs=8, max_steps=40, seed=1)
+    assert same(evaluation.finished, simulate(policy, episodes=8, max_steps=40, seed=1))
+    assert sum(failure.count for failure in evaluation.failures) == 8 - evaluation.goals
+    run = trace_run(policy)
+    assert "<svg" in picture_of(run, policy.task).svg
+
+
+def trace_run(policy: TaskPolicy) -> Any:
+    from asnets.api import run_policy
+
+    return run_policy(policy, seed=1, max_steps=40)
+
+
+@every
+def test_deadlines_hold(kind: str, family: str) -> None:
+    deadline = Deadline(3600)
+    deadline.cancel()
+    result = simulate(made(kind, family), episodes=1000, deadline=deadline)
+    assert result.count("stopped") >= 1000 - 16  # Episodes of the first lot may end before anyone looks.
+
+
+@settings(max_examples=30)
+@given(tasks())
+def test_native_and_torch_networks_agree(lifted: tuple[Domain, Problem]) -> None:
+    task = ground(*lifted)
+    for config in (NetworkConfig(layers=2, hidden=4), NetworkConfig(layers=1, hidden=3, pooling="slot", skip=True)):
+        check_agreement(random_network(task, config, seed=1), task)
+
+
+def check_agreement(network: ASNet, task: GroundTask) -> None:
+    for sampled in (False, True):
+        native = NativeNetworkPolicy(network, task, sampled=sampled)
+        torch = TorchNetworkPolicy(network, task, sampled=sampled)
+        for state in trace(RandomPolicy(task), seed=1, max_steps=5).states:
+            actions, probabilities = native.probabilities(state)
+            assert torch.probabilities(state)[0].tolist() == actions.tolist()
+            assert torch.probabilities(state)[1] == pytest.approx(probabilities, abs=1e-5)
+            assert torch.logits(state) == pytest.approx(native.logits(state), abs=1e-4, rel=1e-5)
+        arguments = {"episodes": 5, "max_steps": 20, "seed": 4}
+        assert same(simulate(native, **arguments), simulate(torch, **arguments))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("model", "size"), [("triangle-tireworld", 4), ("cosanostra", 3), ("prob-blocksworld", 6)])
+def test_shipped_models_run_the_same_in_torch(model: str, size: int) -> None:
+    task = family_task(model, size)
+    network = Policy.load(model).network
+    native, torch = NativeNetworkPolicy(network, task), TorchNetworkPolicy(network, task)
+    assert same(simulate(native, episodes=10, seed=1), simulate(torch, episodes=10, seed=1))
+
+
+# --- Functions ------------------------------------------------------------------------------------------------------
+
+
+def test_functions_choose_by_name_number_and_probability() -> None:
+    task = family_task("gripper", 1)
+    choices = {
+        "name": lambda state: state.applicable_names[0],
+        "number": lambda state: state.applicable[0],
+        "names": lambda state: {state.applicable_names[0]: 1.0},
+        "numbers": lambda state: {state.applicable[0]: 1.0},
+        "distribution": lambda state: Distribution(np.array(state.applicable[:1], np.int32), np.ones(1)),
+    }
+    results = [simulate(FunctionPolicy(task, choose), episodes=3, seed=1) for choose in choices.values()]
+    assert all(same(results[0], result) for result in results)
+    assert results[0].policy == "<lambda>"
+    assert simulate(FunctionPolicy(task, lambda state: None), episodes=3).count("dead_end") == 3
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ("(fly)", "the task has no action '(fly)'"),
+        (10**6, "the task has no action of the number 1000000"),
+        (0.5, "the policy 'mine' has to give an action, several with their probabilities, or None"),
+        ({0: 0.5}, "the policy 'mine' cannot be run: "),
+        ({0: -0.5, 1: 1.5}, "the policy 'mine' cannot be run: "),
+        ({0: float("nan")}, "the policy 'mine' cannot be run: "),
+    ],
+)
+def test_functions_that_make_no_sense(choice: object, message: str) -> None:
+    task = family_task("gripper", 1)
+    policy = FunctionPolicy(task, lambda state: choice, name="mine")  # type: ignore[arg-type,return-value]
+    for run in (simulate, trace):
+        with pytest.raises(ConfigError) as caught:
+            run(policy)
+        assert message in str(caught.value)
+
+
+def test_actions_that_are_not_applicable_are_refused() -> None:
+    task = family_task("gripper", 1)
+
+    def other(state: State) -> int:
+        return next(action for action in range(task.num_actions) if action not in state.applicable)
+
+    with pytest.raises(ConfigError, match=r"the policy 'other' cannot be run: the action of the number \d+ is not"):
+        simulate(FunctionPolicy(task, other))
+
+
+def test_errors_of_a_function_are_its_own() -> None:
+    def broken(state: State) -> str:
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        simulate(FunctionPolicy(family_task("gripper", 1), broken))

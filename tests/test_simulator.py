@@ -1,0 +1,135 @@
+"""The public simulator, against the explicit state space and the runs of `simulate`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from asnets import _native
+from asnets.errors import ConfigError, LimitError
+from asnets.evaluation import simulate, trace
+from asnets.grounding import ground
+from asnets.policies import FunctionPolicy, RandomPolicy
+from asnets.ppddl.model import Domain, Problem
+from asnets.simulator import Simulator, State
+from tests.planning.test_heuristics import family_task
+from tests.strategies import tasks
+from tests.support import ground_text
+
+pytestmark = pytest.mark.native
+
+
+@settings(max_examples=50)
+@given(tasks())
+def test_states_are_those_of_the_task(lifted: tuple[Domain, Problem]) -> None:
+    task = ground(*lifted)
+    simulator = Simulator(task)
+    table = _native.States(task.native)
+    detector = _native.DeadEndDetector(task.native)
+    for propositions in trace(RandomPolicy(task), max_steps=5).states:
+        state, number = simulator.state_of(propositions), table.intern(propositions)
+        assert state.propositions.tolist() == propositions.tolist()
+        assert state == simulator.state_of(state.names)
+        assert state.is_goal == table.is_goal(number)
+        assert list(state.applicable) == table.applicable(number).tolist()
+        dead = not state.applicable or detector.is_dead_end(propositions)
+        assert state.is_dead_end == (dead and not state.is_goal)
+        for action, name in zip(state.applicable, state.applicable_names, strict=True):
+            ids, probabilities = table.successors(number, action)
+            expected = [
+                (probability, table.propositions(successor).tolist())
+                for successor, probability in zip(ids.tolist(), probabilities.tolist(), strict=True)
+            ]
+            for given_action in (action, name):
+                successors = state.successors(given_action)
+                assert [(probability, after.propositions.tolist()) for probability, after in successors] == expected
+
+
+def test_an_episode_is_that_of_simulate() -> None:
+    """For a policy that draws no numbers."""
+    task = family_task("triangle-tireworld", 3)
+
+    def first(state: State) -> str:
+        return state.applicable_names[0]
+
+    runs = simulate(
+        FunctionPolicy(task, first, sampled=False), episodes=20, seed=9, max_steps=50, detect_dead_ends=False
+    )
+    simulator = Simulator(task, seed=9)
+    for episode in range(20):
+        while simulator.steps < 50 and not simulator.state.is_goal and simulator.state.applicable:
+            simulator.step(first(simulator.state))
+        assert (simulator.steps, simulator.cost) == (runs.steps[episode], runs.costs[episode])
+        assert simulator.state.is_goal == (runs.record(episode).ending == "goal")
+        simulator.reset()
+    assert (simulator.seed, simulator.episode) == (9, 20)
+    simulator.reset(seed=3)
+    assert (simulator.seed, simulator.episode) == (3, 0)
+
+
+def test_clone_and_restore() -> None:
+    simulator = Simulator(family_task("triangle-tireworld", 3), seed=1)
+    begin = simulator.clone()
+    action = simulator.state.applicable[0]
+
+    def outcomes(*, random: bool) -> list[State]:
+        result = []
+        for _ in range(30):
+            simulator.restore(begin, random=random)
+            result.append(simulator.step(action))
+        return result
+
+    assert len(set(outcomes(random=True))) == 1
+    assert set(outcomes(random=False)) == {state for _, state in begin.state.successors(action)}
+    simulator.restore(begin)
+    assert (simulator.state, simulator.steps, simulator.cost) == (begin.state, 0, 0.0)
+
+
+def test_states_are_values() -> None:
+    task = family_task("gripper", 1)
+    one, other = Simulator(task).state, Simulator(task, seed=5).state
+    assert one == other
+    assert {one: "known"}[other] == "known"
+    assert one != Simulator(family_task("gripper", 2)).state
+    assert one != "state"
+    assert one.names[0] in one
+    assert repr(one) == f"State({' '.join(one.names)})"
+    (action,) = (name for name in one.applicable_names if name == "(move rooma roomb)")
+    assert "(at-robby roomb)" in one.successors(action)[0][1]
+    assert "(at-robby rooma)" not in one.successors(action)[0][1]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda simulator: simulator.step("(fly)"), "the task has no action '(fly)'"),
+        (lambda simulator: simulator.step(-1), "the task has no action of the number -1; there are 12"),
+        (lambda simulator: simulator.step("(drop ball1 rooma left)"), "the action (drop ball1 rooma left) is not appl"),
+        (lambda simulator: simulator.successors("(drop ball1 rooma left)"), "is not applicable in the state"),
+        (lambda simulator: simulator.state_of(["(on a b)"]), "the task has no proposition '(on a b)'"),
+        (lambda simulator: simulator.state_of([99]), "the task has no proposition of the number 99; there are 13"),
+        (lambda simulator: simulator.reset(seed=-1), "seed and episode must be between 0 and 2^64 - 1, not -1 and 0"),
+    ],
+)
+def test_refused(call: object, message: str) -> None:
+    simulator = Simulator(family_task("gripper", 1))
+    with pytest.raises(ConfigError) as caught:
+        call(simulator)  # type: ignore[operator]
+    assert message in str(caught.value)
+
+
+def test_too_many_successors() -> None:
+    effects = " ".join(f"(probabilistic 0.5 (p o{i}))" for i in range(24))
+    constants = " ".join(f"o{i}" for i in range(24))
+    domain = f"(:constants {constants}) (:predicates (p ?x)) (:action toss :effect (and {effects}))"
+    task = ground_text(domain, "(:goal (forall (?x) (p ?x)))")
+    simulator = Simulator(task)
+    with pytest.raises(LimitError, match=r"the action \(toss\) has too many successors to list"):
+        simulator.successors("(toss)")
+    assert len(simulator.step("(toss)").propositions) in range(25)
+
+
+def test_numbers_of_numpy() -> None:
+    simulator = Simulator(family_task("gripper", 1))
+    assert simulator.step(np.int32(simulator.state.applicable[0])) == simulator.state
