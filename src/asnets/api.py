@@ -36,10 +36,9 @@ from asnets.policies import TaskPolicy
 from asnets.policies.networks import NetworkPolicy, network_policy
 from asnets.ppddl import load_task, log_warning
 from asnets.training.advice import shortcomings
-from asnets.training.config import PRESETS
+from asnets.training.config import named_preset
 from asnets.training.progress import EpochRecord
-from asnets.training.trainer import Trainer
-from asnets.training.trainer import train as run_training
+from asnets.training.session import SessionFiles, run_training
 
 logger = logging.getLogger("asnets")
 
@@ -272,6 +271,11 @@ def train(
     threads: int = 1,
     costs: str = "unit",
     lenient: bool = False,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+    force: bool = False,
+    deadline: Deadline | None = None,
+    progress: Callable[[str], None] = lambda doing: None,
     on_epoch: Callable[[EpochRecord], None] = lambda record: None,
     **options: Any,
 ) -> Policy:
@@ -285,23 +289,52 @@ def train(
         threads: How many problems to explore at once. Results are the same.
         costs: "unit" or "metric".
         lenient: As for `load`.
-        on_epoch: Called after each epoch.
+        checkpoint: MODEL.checkpoint, to be written after each epoch; with it come MODEL.jsonl and, in the end, MODEL,
+            as the command `asnets train -o MODEL` writes them.
+        resume: Whether to go on from the checkpoint, to the same result as if training had not stopped.
+        force: Whether to begin anew in place of a checkpoint and a model that are there.
+        deadline: When training has to end, beside its time limit.
+        progress: Called with what is going on, in words, and with a line for each epoch.
+        on_epoch: Called with the record of each epoch.
         **options: Other values for options of `NetworkConfig` and `TrainingConfig`, such as time_limit=60.
 
     Raises:
+        ConfigError: If an option is unknown or cannot be used.
+        FileError: If a file cannot be read or written.
         LimitError: If the time limit, which holds for all of it, is reached before an epoch is finished.
         TrainingError: If the loss is no longer a number.
     """
-    if preset not in PRESETS:
-        raise ConfigError(f"unknown preset {preset!r}; expected one of {', '.join(PRESETS)}")
-    chosen = PRESETS[preset].changed(**options)
-    deadline = Deadline(chosen.training.time_limit)
+    if isinstance(problems, str | Path):
+        raise ConfigError(f"problems must be a list of files, not {str(problems)!r}; for one problem, a list of one")
+    if (resume or force) and checkpoint is None:
+        raise ConfigError("resume and force need a checkpoint")
+    if resume and force:
+        raise ConfigError("give either resume or force")
+    chosen = named_preset(preset).changed(**options)
+    limit = chosen.training.time_limit
+    own = Deadline(limit) if deadline is None else Deadline(min(limit, deadline.limit or limit), within=deadline)
     once = cache(log_warning)  # The domain is read once for each problem.
-    tasks = [
-        load(domain, problem, costs=costs, lenient=lenient, on_warning=once, deadline=deadline) for problem in problems
-    ]
-    trainer = Trainer(tasks, chosen, seed=seed, threads=threads, deadline=deadline)
-    reason = run_training(trainer, on_epoch)
+
+    def read(problem: str | Path, deadline: Deadline) -> GroundTask:
+        return load(domain, problem, costs=costs, lenient=lenient, on_warning=once, deadline=deadline)
+
+    def report(record: EpochRecord) -> None:
+        progress(str(record))
+        on_epoch(record)
+
+    trainer, reason = run_training(
+        problems,
+        read,
+        chosen,
+        seed=seed,
+        threads=threads,
+        deadline=own,
+        files=None if checkpoint is None else SessionFiles.of_checkpoint(Path(checkpoint), [domain, *problems]),
+        resume=resume,
+        force=force,
+        progress=progress,
+        on_epoch=report,
+    )
     for sentence in shortcomings(trainer, reason):
         logger.warning("%s", sentence)
     return Policy(trainer.best_network(), trainer.result() | {"ended": reason})

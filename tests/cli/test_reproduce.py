@@ -19,10 +19,11 @@ from typer.testing import CliRunner
 from asnets.cli.main import app
 from asnets.cli.reproduce import _log_progress
 from asnets.errors import FileError
-from asnets.experiments.definition import load_experiment, shipped_experiments
+from asnets.experiments.definition import load_experiment
 from asnets.experiments.executors import LocalExecutor
-from asnets.experiments.results import collect, count_cells, mishaps
+from asnets.experiments.results import collect, count_cells, failures
 from asnets.experiments.runner import RunProgress, run_experiments
+from asnets.experiments.shipped import shipped_experiments
 from asnets.experiments.store import Row, Store
 from tests.cli.running import COMMAND, ENVIRONMENT, run
 from tests.experiments import report_support as made
@@ -49,7 +50,7 @@ def test_all_at_scale_smoke(tmp_path: Path) -> None:
         assert experiment.scale == "smoke"
         assert set(count_cells([experiment])) <= {"done", "skipped"}
         trained = [row for rows in experiment.trainings.values() for row in rows.values()]
-        assert all(row is not None and row.outcome.outcome == "finished" for row in trained)
+        assert all(row is not None and row.result.outcome == "finished" for row in trained)
         for (system, problem), score in experiment.scores.items():
             kind = next(each.kind for each in experiment.systems if each.name == system)
             if kind == "planner":
@@ -122,7 +123,7 @@ def test_damaged_results_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixt
     assert invoke(*command)[0] == 0
     assert caplog.text.count("is damaged and counts as not run") == 1
     after = rows(folder)
-    assert {key: row.outcome.outcome for key, row in after.items()} == dict.fromkeys(before, "finished")
+    assert {key: row.result.outcome for key, row in after.items()} == dict.fromkeys(before, "finished")
     assert [key for key in before if before[key] != after[key]] == [
         key for key, row in before.items() if row.kind == "train"
     ]
@@ -187,14 +188,14 @@ def test_mishaps(tmp_path: Path) -> None:
     systems = [made.network("a"), made.network("b"), made.system("plan", planner="lrtdp", heuristic="hadd")]
     cells = {("plan", "p"): [made.Runs(outcome="crashed", runs=10), made.Runs(outcome="time", runs=10)]}
     results.add("e", systems, [made.problem("p", 1)], cells, trainings={"a": "memory"})
-    assert mishaps(results.collect()) == {
+    assert failures(results.collect()) == {
         "e: training: memory: the memory limit was reached": 1,
         "e: crashed: no reason known": 1,
     }
 
 
 def test_mishaps_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("asnets.experiments.results.mishaps", lambda results: Counter({"e: crashed: why": 2}))
+    monkeypatch.setattr("asnets.experiments.results.failures", lambda results: Counter({"e: crashed: why": 2}))
     code, errors = invoke(tiny_experiment(tmp_path), "--scale", "smoke", "-o", tmp_path / "results", "--no-report")
     assert code == 0
     assert errors.splitlines()[-2:] == ["7 of 7 cells", "warning: 2 of the cells of e: crashed: why"]
@@ -323,7 +324,7 @@ def test_stopped_three_times(tmp_path: Path) -> None:
     assert "killed by a signal" in errors
     after = rows(folder)
     assert {key: after[key] for key in before} == before, "what was done is not done again"
-    assert sorted(row.outcome.attempts for row in after.values()) == [1] * 6 + [2]
+    assert sorted(row.result.attempts for row in after.values()) == [1] * 6 + [2]
 
     executor = LocalExecutor(2)
     with Store(tmp_path / "whole", create=True) as store:

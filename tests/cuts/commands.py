@@ -206,9 +206,7 @@ class Reproduce(Command):
         with Store(out) as store:
             models = {key: store.model(key) for key in store.rows()}
             return {
-                "cells": {
-                    key: [row.outcome.outcome, timeless(row.outcome.result)] for key, row in store.rows().items()
-                },
+                "cells": {key: [row.result.outcome, timeless(row.result.metrics)] for key, row in store.rows().items()},
                 "models": {key: tensor_contents(model) for key, model in models.items() if model is not None},
                 "places": {name: list(map(str, store.places(name))) for name in store.experiments()},
                 "files": sorted(str(path.relative_to(out)) for path in out.rglob("[!.]*") if path.is_file()),

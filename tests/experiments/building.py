@@ -14,7 +14,7 @@ def table(store: Store) -> dict[str, Any]:
     return {
         experiment.name: {
             "trainings": {
-                f"{system} {seed}": None if row is None else [row.outcome.outcome, row.outcome.result.get("epochs")]
+                f"{system} {seed}": None if row is None else [row.result.outcome, row.result.metrics.get("epochs")]
                 for system, rows in experiment.trainings.items()
                 for seed, row in rows.items()
             },

@@ -53,9 +53,9 @@ def main(experiment: str, results: str, temporary: str) -> dict[str, Any]:
     port = _ADDRESS.partition(":")[2]
     head = _start_node("--head", "--port", port, "--temp-dir", temporary, "--include-dashboard", "false")
     other = _start_node("--address", _ADDRESS)
-    report: dict[str, Any] = {"slots": [], "killed": []}
+    report: dict[str, Any] = {"capacity": [], "killed": []}
     executor = RayExecutor(_ADDRESS, None)
-    report["slots"].append(executor.slots)
+    report["capacity"].append(executor.capacity)
 
     def kill(progress: RunProgress) -> None:
         """Kills a worker of the first node in the midst of a cell; later, likewise, the other node."""
@@ -69,8 +69,8 @@ def main(experiment: str, results: str, temporary: str) -> dict[str, Any]:
     with Store(Path(results), create=True) as store:
         run_experiments(store, [load_experiment(experiment, "smoke")], executor, progress=kill)
         report["table"] = table(store)
-        report["attempts"] = sorted(row.outcome.attempts for row in store.rows().values())
-    report["slots"].append(executor.slots)
+        report["attempts"] = sorted(row.result.attempts for row in store.rows().values())
+    report["capacity"].append(executor.capacity)
     report["survivors"] = [pid for pid in report["killed"] if pid in processes()]
     executor._version = "0.0.0"
     executor.submit(Job("", {}))

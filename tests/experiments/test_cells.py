@@ -9,7 +9,8 @@ from dataclasses import replace
 import pytest
 
 from asnets.experiments.cells import describe, grid
-from asnets.experiments.definition import Experiment, load_experiment, load_scale, scale_names, shipped_experiments
+from asnets.experiments.definition import Experiment, load_experiment, load_scale
+from asnets.experiments.shipped import scale_names, shipped_experiments
 
 
 def changed_keys(experiment: Experiment, change: Callable[[Experiment], Experiment]) -> set[str]:
@@ -59,11 +60,11 @@ def test_every_network_with_a_column_in_the_paper_is_of_its_preset() -> None:
     for name in shipped_experiments():
         for scale in scale_names():
             systems = [each for each in load_experiment(name, scale).systems if each.kind == "asnet"]
-            assert {each.settings["preset"] for each in systems if each.paper is not None} == {"paper"}
-            assert {each.settings["preset"] for each in systems if each.paper is None} == {"default"}
+            assert {each.config["preset"] for each in systems if each.paper is not None} == {"paper"}
+            assert {each.config["preset"] for each in systems if each.paper is None} == {"default"}
             # Of the paper's own, nothing but teacher, features and layers is changed, and by `smoke` what is short.
             short = {"max_epochs", "learn_steps"} if scale == "smoke" else set()
-            changed = {option for each in systems for option in each.settings["options"]}
+            changed = {option for each in systems for option in each.config["options"]}
             assert changed <= {"teacher_heuristic", "features", "layers"} | short
 
 
@@ -124,13 +125,13 @@ def test_keys_follow_problems_and_settings(blocks: Experiment) -> None:
     systems = tuple(replace(each, train=each.train[:1]) for each in blocks.systems)
     assert changed_keys(blocks, lambda it: replace(it, systems=systems)) == {"train", "asnet"}
     systems = tuple(
-        replace(each, settings=each.settings | {"options": {"layers": 1}}) if each.kind == "asnet" else each
+        replace(each, config=each.config | {"options": {"layers": 1}}) if each.kind == "asnet" else each
         for each in blocks.systems
     )
     assert changed_keys(blocks, lambda it: replace(it, systems=systems)) == {"train", "asnet"}
     for kind, setting in (("planner", {"heuristic": "hmax"}), ("strategy", {"strategy": "other"})):
         systems = tuple(
-            replace(each, settings=each.settings | setting) if each.kind == kind else each for each in blocks.systems
+            replace(each, config=each.config | setting) if each.kind == kind else each for each in blocks.systems
         )
         assert changed_keys(blocks, lambda it, systems=systems: replace(it, systems=systems)) == {kind}  # type: ignore[misc]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,8 @@ from asnets.experiments.definition import (
     load_experiment,
     load_scale,
     preset_of,
-    scale_names,
-    shipped_experiments,
 )
+from asnets.experiments.shipped import scale_names, shipped_experiments
 from asnets.planning import HEURISTICS, PLANNERS
 from asnets.ppddl import write_problem
 
@@ -118,7 +118,7 @@ def test_blocksworld_extended(scale: str) -> None:
 @pytest.mark.parametrize("scale", ["quick", "paper"])
 def test_monster(scale: str) -> None:
     experiment = load_experiment("monster", scale)
-    assert [each.settings["options"]["layers"] for each in experiment.systems] == [1, 2, 3, 4] * 2
+    assert [each.config["options"]["layers"] for each in experiment.systems] == [1, 2, 3, 4] * 2
     assert sizes(experiment) == dict.fromkeys(range(1, 6), 1)
 
 
@@ -139,11 +139,11 @@ def test_systems() -> None:
     """What the names say is what is run."""
     for system in load_experiment("triangle-tireworld", "quick").systems:
         if system.kind == "planner":
-            assert system.name.startswith(f"{system.settings['planner']}-{system.settings['heuristic']}")
-            depth = 2 if system.name.endswith("depth-2") else 3 if system.settings["planner"] == "ssipp" else None
-            assert system.settings["depth"] == depth
+            assert system.name.startswith(f"{system.config['planner']}-{system.config['heuristic']}")
+            depth = 2 if system.name.endswith("depth-2") else 3 if system.config["planner"] == "ssipp" else None
+            assert system.config["depth"] == depth
         else:
-            preset = preset_of(system.settings)
+            preset = preset_of(system.config)
             assert preset.training.teacher_heuristic == ("lmcut" if "lmcut" in system.name else "hadd")
             assert bool(preset.network.features) == ("no-landmarks" not in system.name)
 
@@ -192,8 +192,8 @@ def test_own_files(folder: Path) -> None:
     assert [each.size for each in experiment.test] == [1, 2, 3]
     assert [each.name for each in experiment.test] == [generate("triangle-tireworld", size).name for size in (1, 2, 3)]
     mine, network, own_gn1 = experiment.systems
-    assert mine.settings == {"planner": "ssipp", "heuristic": "lmcut", "depth": 5}
-    assert own_gn1.settings == {"planner": "vi", "heuristic": "zero", "depth": None}
+    assert mine.config == {"planner": "ssipp", "heuristic": "lmcut", "depth": 5}
+    assert own_gn1.config == {"planner": "vi", "heuristic": "zero", "depth": None}
     assert [(each.name, each.size) for each in network.train] == [
         (experiment.test[0].name, 1),
         (experiment.test[1].name, 7),
@@ -256,15 +256,15 @@ def test_options(folder: Path) -> None:
         options = { learn_steps = 9 }
         """
     smoke, quick = load(folder, text), load(folder, text, "quick")
-    assert smoke.systems[0].settings["options"] == {
+    assert smoke.systems[0].config["options"] == {
         "layers": 3,
         "hidden": 8,
         "features": [],
         "learn_steps": 9,
         "max_epochs": 2,
     }
-    assert quick.systems[0].settings["options"] == {"layers": 3, "hidden": 8, "features": [], "learn_steps": 5}
-    assert preset_of(quick.systems[0].settings).network.features == ()
+    assert quick.systems[0].config["options"] == {"layers": 3, "hidden": 8, "features": [], "learn_steps": 5}
+    assert preset_of(quick.systems[0].config).network.features == ()
 
 
 def test_unknown_names() -> None:
@@ -299,8 +299,8 @@ KINDS = "asnet, planner, strategy"
 KEYS = "title, family, domain, costs, lenient, systems, system, options, train, test, scales"
 SHIPPED = (
     "asnet-paper-lmcut, asnet-paper-hadd, asnet-paper-hadd-no-landmarks, "
-    "asnet-lmcut, asnet-hadd, asnet-hadd-no-landmarks, ilao-lmcut, ilao-hadd, lrtdp-lmcut, lrtdp-hadd, ssipp-lmcut, "
-    "ssipp-hadd, ssipp-lmcut-depth-2, ssipp-hadd-depth-2, us, gn1"
+    "asnet-lmcut, asnet-hadd, asnet-hadd-no-landmarks, ilao-lmcut, ilao-hadd, cgilao-lmcut, cgilao-hadd, "
+    "lrtdp-lmcut, lrtdp-hadd, ssipp-lmcut, ssipp-hadd, ssipp-lmcut-depth-2, ssipp-hadd-depth-2, us, gn1"
 )
 
 
@@ -312,7 +312,17 @@ SHIPPED = (
         ("[scales.huge]", "[scales]: unknown key 'huge'; expected some of smoke, quick, paper"),
         ("[scales]\nsmoke = 3", "[scales]: smoke must be a table, not 3"),
         ("[scales.smoke]\nx = 1", "[scales.smoke]: unknown key 'x'; expected some of systems, train, test, options, ful"
-         "l_sizes, training_seeds"),
+         "l_sizes, seeds, training_seeds, runs, asnet_runs, max_steps, planner_max_steps, skip_above_failure, cut_offs"
+         ", asnet_cut_offs"),
+        ("[scales.smoke]\nruns = 0", "[scales.smoke]: runs must be a whole number from 1 to 100000000, not 0"),
+        ("[scales.smoke]\nskip_above_failure = 1", "[scales.smoke]: skip_above_failure must be true or false, not 1"),
+        ("[scales.smoke]\ncut_offs = 3", "[scales.smoke]: cut_offs must be a table, not 3"),
+        ("[scales.smoke.cut_offs]\ntime = 3", "[scales.smoke]: cut_offs: unknown key 'time'; expected some of time_lim"
+         "it, memory_limit, margin"),
+        ("[scales.smoke.asnet_cut_offs]\ntime_limit = -1", "[scales.smoke]: asnet_cut_offs: time_limit must be a number"
+         " that is not negative, not -1"),
+        ("[scales.smoke.cut_offs]\nmemory_limit = 1.5", "[scales.smoke]: cut_offs: memory_limit must be a whole number "
+         f"from 1 to {2**62}, not 1.5"),
         ("[scales.smoke]\ntraining_seeds = 'x'", "[scales.smoke]: training_seeds must be a whole number from 1 to "
          "1000, not 'x'"),
         ("[scales.smoke]\noptions = 1", "[scales.smoke]: options must be a table, not 1"),
@@ -347,7 +357,7 @@ SHIPPED = (
         (NETWORK + "preset = []", "[system.x]: preset must be one of default, paper, not []"),
         (NETWORK + "options = 3", "[system.x]: options must be a table, not 3"),
         (NETWORK + "options = { layers = 0 }", "[system.x]: layers must be a whole number from 1 to 64, not 0"),
-        (NETWORK + "train = 3", "[system.x]: train: expected a table, not 3"),
+        (NETWORK + "train = 3", "[system.x]: train must be a table, not 3"),
         (NETWORK + "seeds = 0", "[system.x]: seeds must be a whole number from 1 to 1000, not 0"),
         (NETWORK + "seeds = true", "[system.x]: seeds must be a whole number from 1 to 1000, not True"),
         # Systems that no experiment lists are read as well.
@@ -463,6 +473,18 @@ def test_cut_offs_are_whole() -> None:
         for cut_offs in (load_scale(name).cut_offs, load_scale(name).asnet_cut_offs):
             assert isinstance(cut_offs, CutOffs)
             assert 0 <= cut_offs.margin < cut_offs.time_limit
+
+
+def test_scale_of_an_experiment(folder: Path) -> None:
+    text = (
+        MONSTER + PLANNER + "[scales.smoke]\nseeds = 4\nruns = 7\nskip_above_failure = false\nfull_sizes = [1]\n"
+        "cut_offs = { time_limit = 180, margin = 0.5 }\nasnet_cut_offs = { memory_limit = 5 }"
+    )
+    scale, common = load(folder, text).scale, load_scale("smoke")
+    assert (scale.seeds, scale.runs, scale.skip_above_failure) == (4, 7, False)
+    assert scale.cut_offs == CutOffs(180, common.cut_offs.memory_limit, 0.5)
+    assert scale.asnet_cut_offs == replace(common.asnet_cut_offs, memory_limit=5)
+    assert (scale.max_steps, scale.training_seeds) == (common.max_steps, common.training_seeds)
 
 
 def test_training_seeds_of_an_experiment_at_a_scale(folder: Path) -> None:

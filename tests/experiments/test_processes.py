@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from asnets.evaluation.rollouts import MAX_EPISODES
 from asnets.experiments.cells import grid
 from asnets.experiments.definition import load_experiment
 from asnets.experiments.processes import CellProcess, machine, run_in_process
@@ -19,7 +20,7 @@ from asnets.experiments.store import CellResult
 from tests.experiments.process_tree import processes
 from tests.support import wait_for
 
-ENDLESS = 10**9
+ENDLESS = MAX_EPISODES
 
 
 @cache
@@ -55,13 +56,13 @@ def wait_until_gone(*pids: int) -> None:
 def test_finished() -> None:
     result = run_in_process(payload("gn1"))
     assert result.outcome == "finished"
-    assert result.result["endings"] == ["goal"] * 3
+    assert result.metrics["endings"] == ["goal"] * 3
     assert result.machine == machine()
     assert result.cpu > 0
     assert result.seconds > 0
     assert result.model is None
     again = run_in_process(payload("gn1"))
-    assert (again.result["endings"], again.result["costs"]) == (result.result["endings"], result.result["costs"])
+    assert (again.metrics["endings"], again.metrics["costs"]) == (result.metrics["endings"], result.metrics["costs"])
 
 
 def test_time_limit_kept_by_the_work_itself() -> None:
@@ -69,14 +70,14 @@ def test_time_limit_kept_by_the_work_itself() -> None:
     enough = 1 + 5 * run_in_process(payload("lrtdp-hadd", runs=1)).cpu
     result = run_in_process(payload("lrtdp-hadd", time_limit=enough, runs=ENDLESS))
     assert result.outcome == "time"
-    assert set(result.result["endings"]) == {"goal"}
-    assert len(result.result["endings"]) == len(result.result["costs"]) > 0
+    assert set(result.metrics["endings"]) == {"goal"}
+    assert len(result.metrics["endings"]) == len(result.metrics["costs"]) > 0
     assert result.cpu >= enough
 
 
 def test_time_limit_kept_by_the_watchdog() -> None:
     result = run_in_process(payload("gn1", time_limit=0.5, runs=ENDLESS))
-    assert (result.outcome, result.result) == ("time", {})
+    assert (result.outcome, result.metrics) == ("time", {})
     assert result.cpu >= 2.5
 
 
@@ -89,15 +90,15 @@ def test_memory_limit() -> None:
 def test_raises() -> None:
     result = run_in_process(payload("gn1", settings={}))
     assert result.outcome == "crashed"
-    assert result.result["reason"] == "KeyError: 'strategy'"
-    assert "Traceback" in result.result["traceback"]
+    assert result.metrics["reason"] == "KeyError: 'strategy'"
+    assert "Traceback" in result.metrics["traceback"]
 
 
 def test_input_that_cannot_be_used() -> None:
     bad = payload("gn1")["problem"] | {"problem": "(define (problem p)"}
     result = run_in_process(payload("gn1", problem=bad))
     assert result.outcome == "error"
-    assert "error: " in result.result["reason"]
+    assert "error: " in result.metrics["reason"]
 
 
 @pytest.mark.parametrize(
@@ -109,15 +110,15 @@ def test_input_that_cannot_be_used() -> None:
     ],
 )
 def test_ended_by_a_signal(how: signal.Signals, outcome: str, reason: str) -> None:
-    """The figures so far are kept."""
+    """The metrics so far are kept."""
     process = CellProcess("k", payload("lrtdp-hadd", runs=ENDLESS))
     while not process._received:
         assert process.poll() is None
         time.sleep(0.01)
     os.kill(process.pid, how)
     result = wait(process)
-    assert (result.outcome, result.result["reason"]) == (outcome, reason)
-    assert result.result["status"] == "converged"
+    assert (result.outcome, result.metrics["reason"]) == (outcome, reason)
+    assert result.metrics["status"] == "converged"
     assert result.cpu > 0
 
 

@@ -62,7 +62,7 @@ def test_worker_and_node_killed(tmp_path: Path) -> None:
     report = json.loads(driven.stdout)
     assert len(report["killed"]) == 2
     assert report["survivors"] == []
-    assert report["slots"] == [2, 1]
+    assert report["capacity"] == [2, 1]
     assert report["attempts"] == [1] * 10 + [2], "a killed worker counts, a machine that died does not"
     assert report["other version"] == (
         f"a machine of the Ray cluster has asnets {version('asnets')}, this one asnets 0.0.0; "

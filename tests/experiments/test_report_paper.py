@@ -9,9 +9,13 @@ from asnets.experiments.report.paper import (
     cost_mark,
     coverage_mark,
     paper_estimate,
-    paper_monster,
+    paper_questions,
     paper_results,
+    paper_systems,
+    paper_title,
+    paper_words,
 )
+from asnets.experiments.shipped import shipped_experiments, shipped_rows, shipped_table
 from tests.support import REPOSITORY
 
 PAPER = REPOSITORY.parent / "shared" / "paper"
@@ -36,7 +40,9 @@ def test_monster_is_the_paper_s() -> None:
     expected = {
         (int(row["proposition_layers"]), int(row["path_length"])): int(row["goals_reached_of_30"]) for row in rows
     }
-    assert {key: each.goals for key, each in paper_monster().items()} == expected
+    ours = shipped_rows(paper_words("monster")["layers"]["numbers"])
+    assert {(int(row["layers"]), int(row["path_length"])): int(row["goals"]) for row in ours} == expected
+    assert {row["runs"] for row in ours} == {"30"}
 
 
 def test_unknown_systems_and_problems_have_no_number() -> None:
@@ -72,3 +78,15 @@ def test_cost_is_marked_where_intervals_have_nothing_in_common(
 )
 def test_coverage_is_marked_where_intervals_have_nothing_in_common(ours: int, theirs: int, mark: str) -> None:
     assert coverage_mark(Estimate(ours, 30, None, None), Estimate(theirs, 30, None, None)) == mark
+
+
+def test_what_the_paper_says_is_of_its_systems_and_experiments() -> None:
+    assert list(paper_questions()) == ["worth", "features", "teachers", "lookahead"]
+    for question in paper_questions().values():
+        assert paper_systems(question.ours.systems)
+        assert paper_systems(question.theirs.systems)
+        assert set(question.said) <= set(shipped_experiments())
+    assert set(shipped_table("paper.toml")["experiments"]) <= set(shipped_experiments())
+    assert paper_systems(["ssipp"]) == [("ssipp", "lm-cut"), ("ssipp", "h-add")]
+    for system, variant in paper_results():
+        assert paper_title(f"{system} {variant}")

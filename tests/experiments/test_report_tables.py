@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from asnets.experiments.report.document import Cell, Table
-from asnets.experiments.report.figures import time_points, training_seconds
+from asnets.experiments.report.charts import time_points, training_seconds
+from asnets.experiments.report.document import Table, TableCell
 from asnets.experiments.report.networks import landmark_pair
 from asnets.experiments.report.references import between_text
 from asnets.experiments.report.seeds import seed_table
 from asnets.experiments.report.selected import best_table, selected_problems
-from asnets.experiments.report.special import landmark_table, monster_table, monster_text, training_table
+from asnets.experiments.report.special import landmark_table, layers_table, layers_text, training_table
 from asnets.experiments.report.tables import comparison_text, coverage_table, robustness_table, size_table
 from asnets.experiments.results import ExperimentResults, count_cells
 from asnets.experiments.store import CellResult, Store
@@ -27,7 +27,7 @@ def spread(half: float) -> float:
     return half * math.sqrt(29) / T29
 
 
-def texts(cell: Cell) -> list[str]:
+def texts(cell: TableCell) -> list[str]:
     return [f"{line.style}: {line.text}{' ' + line.mark if line.mark else ''}" for line in cell]
 
 
@@ -268,7 +268,7 @@ def test_monster_table_stands_beside_the_paper_s(tmp_path: Path) -> None:
         },
     )
     experiment = results.collect()[0]
-    table = monster_table(experiment)
+    table = layers_table(experiment)
     assert row(table, "Ours") == [["main: 30/30"], ["main: 3/30", "note: 27× dead end"]]
     assert row(table, "One") == [
         ["main: 30/30", "paper: 30/30"],
@@ -278,7 +278,7 @@ def test_monster_table_stands_beside_the_paper_s(tmp_path: Path) -> None:
         ["main: 20/30 worse", "note: 10× dead end", "paper: 30/30"],
         ["note: not run yet", "paper: 30/30"],
     ]
-    assert monster_text(experiment) == (
+    assert layers_text(experiment) == (
         "Where there are as many layers as steps, 1 of 2 cells have full coverage. Where the path is longer, 0 of 1 "
         "do, and coverage is from 53% to 53%; the paper has 14 of 30 there, about what a guess gives. 1 cell has not "
         "been run yet."
@@ -286,7 +286,7 @@ def test_monster_table_stands_beside_the_paper_s(tmp_path: Path) -> None:
 
 
 def test_time_is_that_of_the_cells_that_reach_the_goal(tmp_path: Path) -> None:
-    """One seed was stopped before there were any figures, one with figures, as a planner's search is."""
+    """One seed was stopped before there were any metrics, one with metrics, as a planner's search is."""
     results = Results(tmp_path)
     cells = {("p", "a"): [goals(10, 5.0, of=10, seconds=1.0), Runs(outcome="time", runs=10, seconds=20.0), None]}
     results.add("e", [system("p")], [problem("a", 1)], cells)

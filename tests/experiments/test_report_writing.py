@@ -11,7 +11,8 @@ import pytest
 
 from asnets.errors import FileError
 from asnets.experiments.report import update_docs, write_report
-from asnets.experiments.report.document import Column, Line, Table
+from asnets.experiments.report.contents import make_document
+from asnets.experiments.report.document import Column, Facts, Line, Table
 from asnets.experiments.report.write import to_csv
 from asnets.experiments.store import Store
 from asnets.grounding import ground
@@ -238,7 +239,7 @@ def test_a_run_is_drawn_with_the_model(tmp_path: Path) -> None:
         definition["picture"] = {"name": "one", "domain": domain, "problem": text}
         store.set_experiment("mine", scale, definition, store.places("mine"))
         row = next(row for row in store.rows().values() if row.kind == "train")
-        store.add(row.key, row.kind, row.settings, replace(row.outcome, model=model.read_bytes()))
+        store.add(row.key, row.kind, row.payload, replace(row.result, model=model.read_bytes()))
     write_report(tmp_path)
     assert (tmp_path / "figures" / "run-mine.svg").read_text().startswith("<")
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -246,3 +247,18 @@ def test_a_run_is_drawn_with_the_model(tmp_path: Path) -> None:
     assert '<a href="#pictures">Runs to look at</a>' in text
     assert not re.search(r"https?:", re.sub(r'xmlns(:\w+)?="[^"]*"', "", text))
     assert "![Mine: a run of net on one, seed 0.](figures/run-mine.svg)" in (tmp_path / "report.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("scales", "names"),
+    [
+        (("quick", "quick"), ["Scale quick", "Cut-offs"]),
+        (("quick", "smoke"), ["Scale quick (one)", "Cut-offs (one)", "Scale smoke (two)", "Cut-offs (two)"]),
+    ],
+)
+def test_scales_are_told_apart_where_they_differ(tmp_path: Path, scales: tuple[str, str], names: list[str]) -> None:
+    results = Results(tmp_path)
+    for name, scale in zip(("one", "two"), scales, strict=True):
+        results.add(name, [system("planner")], [problem("a", 1)], {}, scale=scale)
+    facts = next(block for block in make_document(results.collect()).blocks() if isinstance(block, Facts))
+    assert [name for name, _ in facts.items if name.startswith(("Scale", "Cut-offs"))] == names

@@ -50,21 +50,21 @@ def faked_result(job: Job) -> CellResult:
     return result("finished", {"endings": ["steps" if fails else "goal"], "costs": [cost], "seconds": seconds})
 
 
-def result(outcome: str, figures: dict[str, Any], model: bytes | None = None) -> CellResult:
-    return CellResult(outcome, figures, 1.0, 1.0, "0", {}, "", model=model)
+def result(outcome: str, metrics: dict[str, Any], model: bytes | None = None) -> CellResult:
+    return CellResult(outcome, metrics, 1.0, 1.0, "0", {}, "", model=model)
 
 
 class FakeExecutor:
     """Runs nothing: jobs end one at a time, the last one first, with the results of a function."""
 
     def __init__(self, answer: Callable[[Job], CellResult] = faked_result) -> None:
-        self.slots = 3
+        self.capacity = 3
         self.answer = answer
         self.ran: list[str] = []
         self._running: list[Job] = []
 
     def submit(self, job: Job) -> None:
-        assert len(self._running) < self.slots
+        assert len(self._running) < self.capacity
         assert job.key not in [each.key for each in self._running]
         self._running.append(job)
 
@@ -161,7 +161,7 @@ def test_killed_once_is_run_again(tmp_path: Path, faked: Experiment, kind: str) 
     assert executor.ran.count(victim) == 2
     assert steps[-1].done == steps[-1].total
     with Store(tmp_path / "killed") as store:
-        assert {key for key, row in store.rows().items() if row.outcome.attempts == 2} == {victim}
+        assert {key for key, row in store.rows().items() if row.result.attempts == 2} == {victim}
 
 
 def test_killed_twice_is_a_result(tmp_path: Path, faked: Experiment) -> None:
@@ -191,7 +191,7 @@ def test_killed_in_two_runs_is_a_result(tmp_path: Path, faked: Experiment) -> No
     run(tmp_path, [faked], second)
     assert second.ran.count(victim) == 1
     with Store(tmp_path) as store:
-        assert (store.rows()[victim].outcome.outcome, store.rows()[victim].outcome.attempts) == ("killed", 2)
+        assert (store.rows()[victim].result.outcome, store.rows()[victim].result.attempts) == ("killed", 2)
 
 
 @pytest.mark.parametrize("outcome", ["error", "crashed", "time", "memory"])
@@ -238,7 +238,7 @@ def test_slots_may_change(tmp_path: Path, faked: Experiment) -> None:
     whole, _ = run(tmp_path / "whole", [faked], FakeExecutor())
 
     def answer(job: Job) -> CellResult:
-        executor.slots = 1 + len(executor.ran) % 4
+        executor.capacity = 1 + len(executor.ran) % 4
         return faked_result(job)
 
     executor = FakeExecutor(answer)
@@ -312,7 +312,7 @@ class KillingExecutor(LocalExecutor):
 def test_process_killed(tmp_path: Path, tiny: tuple[Experiment, dict[str, Any]]) -> None:
     assert run(tmp_path, [tiny[0]], KillingExecutor(2))[0] == tiny[1]
     with Store(tmp_path) as store:
-        assert sorted(row.outcome.attempts for row in store.rows().values()) == [1] * 6 + [2]
+        assert sorted(row.result.attempts for row in store.rows().values()) == [1] * 6 + [2]
 
 
 def test_number_of_jobs() -> None:

@@ -83,7 +83,7 @@ def test_later_results_and_definitions_replace_earlier_ones(tmp_path: Path) -> N
         titles = [(name, definition["title"]) for name, (_, definition) in store.experiments().items()]
         assert titles == [("e", "2"), ("d", "ü")]
         assert [each.key for each in store.places("e")] == ["l"]
-        assert store.rows()["k"].outcome == RESULT
+        assert store.rows()["k"].result == RESULT
 
 
 def test_values_that_are_not_json_are_refused_whole(tmp_path: Path) -> None:
@@ -99,9 +99,9 @@ def test_figures_that_are_no_numbers_are_none(tmp_path: Path) -> None:
     """Whatever a cell comes to, it must not end the run."""
     with Store(tmp_path, create=True) as store:
         level = {"elapsed": 1.0, "coverage": 0.5}
-        figures = {"curve": [level | {"loss": float("nan")}], "value": float("-inf"), "more": (1.0, 2)}
-        store.add("k", "train", SETTINGS, replace(RESULT, result=figures, model=b"m"))
-        assert store.rows()["k"].outcome.result == {
+        metrics = {"curve": [level | {"loss": float("nan")}], "value": float("-inf"), "more": (1.0, 2)}
+        store.add("k", "train", SETTINGS, replace(RESULT, metrics=metrics, model=b"m"))
+        assert store.rows()["k"].result.metrics == {
             "curve": [level | {"loss": None}],
             "value": None,
             "more": [1.0, 2],
@@ -213,7 +213,7 @@ DAMAGE = [
 def test_a_damaged_row_counts_as_not_run(tmp_path: Path, statement: str, caplog: pytest.LogCaptureFixture) -> None:
     with Store(tmp_path, create=True) as store:
         for key in ("k", "l"):
-            store.add(key, "train", SETTINGS, replace(RESULT, result={"epochs": 1}, model=b"model"))
+            store.add(key, "train", SETTINGS, replace(RESULT, metrics={"epochs": 1}, model=b"model"))
         assert set(store.rows()) == {"k", "l"}
         if "gaol" in statement:
             store.add("k", "planner", SETTINGS, RESULT)
@@ -224,7 +224,7 @@ def test_a_damaged_row_counts_as_not_run(tmp_path: Path, statement: str, caplog:
             f"{store.path}: the result of cell k is damaged and counts as not run: its checksum is another"
         ]
         store.add("k", "planner", SETTINGS, RESULT)
-        assert store.rows()["k"].outcome == RESULT
+        assert store.rows()["k"].result == RESULT
 
 
 @pytest.mark.parametrize(
@@ -252,14 +252,14 @@ def test_results_of_another_shape_count_as_not_run(
 ) -> None:
     """Their checksum is right: they are as another version has written them."""
     with Store(tmp_path, create=True) as store:
-        store.add("k", kind, SETTINGS | settings, replace(RESULT, result=result))
+        store.add("k", kind, SETTINGS | settings, replace(RESULT, metrics=result))
         assert store.rows() == {}
     assert caplog.records[0].message.endswith(f"damaged and counts as not run: {reason}")
 
 
 def test_new_endings_are_not_damage(tmp_path: Path) -> None:
     with Store(tmp_path, create=True) as store:
-        store.add("k", "planner", SETTINGS, replace(RESULT, result={"endings": ["loop"], "costs": [3.0]}))
+        store.add("k", "planner", SETTINGS, replace(RESULT, metrics={"endings": ["loop"], "costs": [3.0]}))
         assert set(store.rows()) == {"k"}
 
 
@@ -364,7 +364,7 @@ def test_killed_in_the_midst_of_writing(tmp_path: Path) -> None:
         with Store(tmp_path) as store, store.runner_lock():
             rows = store.rows()
             assert rows.keys() >= {f"k{number}" for number in range(last + 1)}
-            assert all(row.outcome == RESULT and store.model(key) == bytes(5000) for key, row in rows.items())
+            assert all(row.result == RESULT and store.model(key) == bytes(5000) for key, row in rows.items())
         database = sqlite3.connect(tmp_path / FILE_NAME)
         assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         database.close()

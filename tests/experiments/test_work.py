@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from asnets.errors import ConfigError
 from asnets.experiments.cells import grid
 from asnets.experiments.definition import load_experiment
 from asnets.experiments.work import do_cell
+from asnets.network.pooling import POOLING_OPERATORS
 from tests.experiments.building import tiny_experiment
 
 pytestmark = pytest.mark.native
@@ -36,9 +38,9 @@ def test_costs(tmp_path: Path, line: str, cost: float) -> None:
     )
     ((_, cell),) = grid(load_experiment(str(path), "smoke"))
     kept: list[object] = []
-    outcome, figures, model = do_cell(cell.payload, None, kept.append)
-    assert (outcome, figures["value"], model) == ("finished", cost, None)
-    assert figures["costs"] == [cost] * 3
+    outcome, metrics, model = do_cell(cell.payload, None, kept.append)
+    assert (outcome, metrics["value"], model) == ("finished", cost, None)
+    assert metrics["costs"] == [cost] * 3
     assert len(kept) == 4
 
 
@@ -53,22 +55,33 @@ def test_unknown_costs(tmp_path: Path) -> None:
 def test_a_network_is_stopped_by_cpu_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a clock that goes on by a second whenever it is looked at; the runs that have ended are kept."""
     cells = [cell for _, cell in grid(load_experiment(str(tiny_experiment(tmp_path)), "smoke"))]
-    _, _, model = do_cell(next(cell.payload for cell in cells if cell.kind == "train"), None, lambda figures: None)
+    _, _, model = do_cell(next(cell.payload for cell in cells if cell.kind == "train"), None, lambda metrics: None)
     payload = next(cell.payload for cell in cells if cell.kind == "asnet") | {"runs": 30}
-    outcome, whole, _ = do_cell(payload, model, lambda figures: None)
+    outcome, whole, _ = do_cell(payload, model, lambda metrics: None)
     assert (outcome, len(whole["endings"])) == ("finished", 30)
     clock = itertools.count()
     monkeypatch.setattr("asnets.experiments.work.time.process_time", lambda: float(next(clock)))
     kept: list[dict[str, Any]] = []
-    outcome, figures, _ = do_cell(
+    outcome, metrics, _ = do_cell(
         payload | {"cut_offs": payload["cut_offs"] | {"time_limit": 20.0}}, model, kept.append
     )
     assert outcome == "time"
-    number = len(figures["endings"])
+    number = len(metrics["endings"])
     assert 0 < number < 30
     assert [len(each["endings"]) for each in kept] == list(range(number + 1))
     for name in ("endings", "costs"):
-        assert figures[name] == kept[-1][name] == whole[name][:number]
+        assert metrics[name] == kept[-1][name] == whole[name][:number]
+
+
+def test_a_network_that_only_torch_can_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(POOLING_OPERATORS, "in-torch", replace(POOLING_OPERATORS["max"], is_native=False))
+    path = tiny_experiment(tmp_path)
+    path.write_text('options = { pooling_operator = "in-torch" }\n' + path.read_text())
+    cells = {cell.kind: cell for _, cell in grid(load_experiment(str(path), "smoke"))}
+    assert cells["train"].payload["settings"]["options"]["pooling_operator"] == "in-torch"
+    _, _, model = do_cell(cells["train"].payload, None, lambda metrics: None)
+    outcome, metrics, _ = do_cell(cells["asnet"].payload, model, lambda metrics: None)
+    assert (outcome, len(metrics["endings"])) == ("finished", cells["asnet"].payload["runs"])
 
 
 def test_a_cell_needs_no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,6 +91,6 @@ def test_a_cell_needs_no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     model: bytes | None = None
     for kind in ("train", "asnet", "planner"):
         payload = next(cell.payload for cell in cells if cell.kind == kind)
-        outcome, _, trained = do_cell(payload, model, lambda figures: None)
+        outcome, _, trained = do_cell(payload, model, lambda metrics: None)
         assert outcome == "finished"
         model = trained or model

@@ -10,7 +10,7 @@ import pytest
 
 from asnets.training.advice import shortcomings
 from asnets.training.progress import EpochRecord
-from asnets.training.teacher import Lesson
+from asnets.training.teacher import LabelledState
 from asnets.training.trainer import Trainer
 from tests.support import ground_text
 from tests.training.test_training import QUICK, line
@@ -74,13 +74,11 @@ def test_the_lowest_loss_that_labels_allow() -> None:
     """Two of three actions are best in one state, one in the other: (2 log 2 + 0) / 2."""
     trainer = Trainer([line(3)], QUICK)
     assert trainer.memory.loss_floor() == 0
-    task = trainer.tasks[0]
     enabled = np.arange(3, dtype=np.int32)
-    features = np.zeros((task.num_actions, 3), np.float32)
-    lessons = [
-        Lesson(np.array([i], np.int32), enabled, np.array(best), features)
-        for i, best in enumerate(([True, True, False], [False, False, True]))
+    states = [
+        LabelledState(np.array([i], np.int32), enabled, np.array(q_values))
+        for i, q_values in enumerate(([1.0, 1.005, 2.0], [3.0, 2.0, 1.0]))
     ]
-    trainer.memory.problems[0].add(lessons)
+    trainer.memory.problems[0].add(states)
     assert trainer.memory.loss_floor() == pytest.approx(math.log(2))
     assert trainer.result()["loss_floor"] == pytest.approx(math.log(2))

@@ -20,8 +20,9 @@ from asnets.policies import RandomPolicy
 from asnets.training import TrainingConfig, problems
 from asnets.training import trainer as trainer_module
 from asnets.training.checkpoint import read_checkpoint
+from asnets.training.planner_teacher import PlannerTeacher
 from asnets.training.session import Session, SessionFiles
-from asnets.training.teacher import Lesson, OutOfTimeError, Teacher
+from asnets.training.teacher import LabelledState, OutOfTimeError
 from asnets.training.trainer import Trainer, train
 from tests.planning.test_heuristics import family_task
 from tests.training.test_training import QUICK, line, quick_tasks, weights_of, without_clocks
@@ -38,59 +39,59 @@ def passed() -> Deadline:
 
 def test_a_question_ends_with_the_deadline() -> None:
     """A triangle of size 10 has 10¹² states."""
-    teacher = Teacher(family_task("triangle-tireworld", 10), TrainingConfig(), features=(), seed=0)
+    teacher = PlannerTeacher(family_task("triangle-tireworld", 10), TrainingConfig(), 0)
     with pytest.raises(LimitError, match="was reached while the teacher worked on triangle-tire-10"):
-        teacher.solve_initial(Deadline(0.01))
+        teacher.value(Deadline(0.01))
 
 
 def test_a_question_that_was_not_answered_was_not_asked() -> None:
     task = family_task("triangle-tireworld", 2)
-    teacher = Teacher(task, TrainingConfig(), features=(), seed=0)
+    teacher = PlannerTeacher(task, TrainingConfig(), 0)
     states = trace(RandomPolicy(task), seed=1).states
-    assert teacher.teach(states, passed()) == []
+    assert teacher.label(states, passed()) == []
     assert (teacher.questions, teacher.skipped) == ([], 0)
-    assert teacher.teach(states, NO_DEADLINE)
+    assert teacher.label(states, NO_DEADLINE)
     with pytest.raises(LimitError):
-        Teacher(task, TrainingConfig(), features=(), seed=0).teach_again(teacher.questions, passed())
+        PlannerTeacher(task, TrainingConfig(), 0).replay(teacher.questions, passed())
 
 
 def leaving(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     """The deadline passes when so many states were labelled."""
-    labelled = Teacher._labelled
+    q_values = PlannerTeacher._q_values
     left = count
 
-    def label(teacher: Teacher, state: int, deadline: Deadline) -> QValues | None:
+    def ask(teacher: PlannerTeacher, state: int, deadline: Deadline) -> QValues | None:
         nonlocal left
         if left == 0:
             raise OutOfTimeError("the time limit was reached")
         left -= 1
-        return labelled(teacher, state, deadline)
+        return q_values(teacher, state, deadline)
 
-    monkeypatch.setattr(Teacher, "_labelled", label)
+    monkeypatch.setattr(PlannerTeacher, "_q_values", ask)
 
 
-def test_states_of_a_question_that_was_left_are_taught_later(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_states_of_a_question_that_was_left_are_labelled_later(monkeypatch: pytest.MonkeyPatch) -> None:
     task = family_task("triangle-tireworld", 2)
     states = trace(RandomPolicy(task), seed=1).states
 
-    def taught(lessons: list[Lesson]) -> list[list[int]]:
-        return sorted(lesson.propositions.tolist() for lesson in lessons)
+    def sorted_states(labelled: list[LabelledState]) -> list[list[int]]:
+        return sorted(state.propositions.tolist() for state in labelled)
 
-    whole = Teacher(task, TrainingConfig(), features=(), seed=0).teach(states)
-    teacher = Teacher(task, TrainingConfig(), features=(), seed=0)
+    whole = PlannerTeacher(task, TrainingConfig(), 0).label(states)
+    teacher = PlannerTeacher(task, TrainingConfig(), 0)
     with monkeypatch.context() as patch:
         leaving(patch, 2)
-        assert teacher.teach(states) == []
+        assert teacher.label(states) == []
     assert (teacher.questions, teacher.skipped, teacher.was_cut) == ([], 0, True)
-    assert taught(teacher.teach(states)) == taught(whole)
+    assert sorted_states(teacher.label(states)) == sorted_states(whole)
 
 
-def test_a_state_with_too_many_successors_does_not_keep_others_from_being_taught(
+def test_a_state_with_too_many_successors_does_not_keep_others_from_being_labelled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     task = family_task("triangle-tireworld", 2)
     states = trace(RandomPolicy(task), seed=1).states
-    whole = Teacher(task, TrainingConfig(), features=(), seed=0).teach(states)
+    whole = PlannerTeacher(task, TrainingConfig(), 0).label(states)
     refused: list[int] = []
     q_values = Solver.q_values
 
@@ -101,8 +102,8 @@ def test_a_state_with_too_many_successors_does_not_keep_others_from_being_taught
         return q_values(solver, state, limits)
 
     monkeypatch.setattr(Solver, "q_values", refuse)
-    teacher = Teacher(task, TrainingConfig(), features=(), seed=0)
-    assert len(teacher.teach(states)) == len(whole) - 1
+    teacher = PlannerTeacher(task, TrainingConfig(), 0)
+    assert len(teacher.label(states)) == len(whole) - 1
     assert teacher.skipped == 1
 
 
@@ -112,15 +113,15 @@ def test_a_state_with_too_many_successors_does_not_keep_others_from_being_taught
 def with_hard_problem(monkeypatch: pytest.MonkeyPatch, name: str) -> list[float]:
     """The teacher does not solve a problem in its share of the time; returns the shares of all, in seconds."""
     shares = []
-    solve = Teacher.solve_initial
+    value = PlannerTeacher.value
 
-    def solve_initial(teacher: Teacher, deadline: Deadline = NO_DEADLINE) -> float | None:
+    def value_in_time(teacher: PlannerTeacher, deadline: Deadline = NO_DEADLINE) -> float | None:
         shares.append(deadline.seconds)
         if teacher.task.problem == name:
             deadline.cancel()
-        return solve(teacher, deadline)
+        return value(teacher, deadline)
 
-    monkeypatch.setattr(Teacher, "solve_initial", solve_initial)
+    monkeypatch.setattr(PlannerTeacher, "value", value_in_time)
     return shares
 
 

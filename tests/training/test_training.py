@@ -27,10 +27,10 @@ from asnets.policies.networks import network_policy
 from asnets.ppddl.model import Domain, Problem
 from asnets.training import PRESETS, Preset, TrainingConfig
 from asnets.training.checkpoint import read_checkpoint, save_checkpoint
-from asnets.training.loss import cross_entropy, squared_norm
+from asnets.training.loss import best_actions, cross_entropy
+from asnets.training.planner_teacher import PlannerTeacher
 from asnets.training.progress import EpochRecord, is_as_good, is_better
-from asnets.training.teacher import Teacher
-from asnets.training.trainer import Trainer, train
+from asnets.training.trainer import Trainer, squared_norm, train
 from tests.oracles.explicit import explore
 from tests.planning.test_heuristics import family_task
 from tests.ssp_strategies import ssps
@@ -54,52 +54,49 @@ def test_labels_are_optimal_actions(ssp: tuple[Domain, Problem], heuristic: str,
     assert explicit is not None
     optimal = explicit.optimal_values(penalty)
     config = TrainingConfig(teacher_heuristic=heuristic, penalty=penalty)
-    teacher = Teacher(task, config, features=(), seed=seed)
+    teacher = PlannerTeacher(task, config, seed)
     numbers = {tuple(explicit.states.propositions(number)): i for i, number in enumerate(explicit.numbers)}
     states = [explicit.states.propositions(number) for number in explicit.numbers]
     random.Random(seed).shuffle(states)
-    lessons = [lesson for state in states for lesson in teacher.teach([state])]
-    taught = set()
-    for lesson in lessons:
-        state = numbers[tuple(lesson.propositions)]
-        assert state not in taught
-        taught.add(state)
+    known = set()
+    for labelled in [labelled for state in states for labelled in teacher.label([state])]:
+        state = numbers[tuple(labelled.propositions)]
+        assert state not in known
+        known.add(state)
         expected = {
             action: explicit.costs[action] + sum(p * optimal[successor] for successor, p in outcomes)
             for action, outcomes in explicit.transitions[state]
         }
-        assert lesson.enabled.tolist() == sorted(expected)
+        assert labelled.enabled.tolist() == sorted(expected)
         least = min(expected.values())
         assert least < penalty
-        for action, best in zip(lesson.enabled.tolist(), lesson.best.tolist(), strict=True):
+        labels = best_actions(labelled.q_values, config)
+        for action, best in zip(labelled.enabled.tolist(), labels.tolist(), strict=True):
             gap = expected[action] - least
             assert best == (gap <= config.label_tolerance) or abs(gap - config.label_tolerance) < 0.009
     for state, actions in enumerate(explicit.transitions):
         if not explicit.goals[state] and len(actions) > 1 and optimal[state] < penalty - 0.02:
-            assert state in taught
+            assert state in known
     assert teacher.skipped == 0
 
 
-def test_trajectories_are_taught_up_to_dead_ends() -> None:
+def test_trajectories_are_labelled_up_to_dead_ends() -> None:
     """Triangle Tireworld 1: after a flat tire without a spare nothing can be done."""
     task = family_task("triangle-tireworld", 1)
-    teacher = Teacher(task, TrainingConfig(), features=("landmarks", "relaxed-plan"), seed=0)
+    teacher = PlannerTeacher(task, TrainingConfig(), 0)
     runs = [trace(RandomPolicy(task), episode=i) for i in range(20)]
     sunk = next(run for run in runs if run.record.ending == "dead_end" and run.record.steps > 1)
-    lessons = teacher.teach(sunk.states)
-    assert all(lesson.best.any() for lesson in lessons)
-    assert all(
-        lesson.action_features is not None and lesson.action_features.shape == (task.num_actions, 4)
-        for lesson in lessons
-    )
-    assert teacher.teach(sunk.states) == []
+    states = teacher.label(sunk.states)
+    assert states
+    assert all(len(state.q_values) == len(state.enabled) > 1 for state in states)
+    assert teacher.label(sunk.states) == []
 
 
 def test_questions_that_take_too_long_are_counted() -> None:
     task = family_task("triangle-tireworld", 2)
-    teacher = Teacher(task, TrainingConfig(query_limit=3), features=(), seed=0)
-    assert teacher.solve_initial() is None
-    assert teacher.teach(trace(RandomPolicy(task), seed=1).states[:1]) == []
+    teacher = PlannerTeacher(task, TrainingConfig(query_limit=3), 0)
+    assert teacher.value() is None
+    assert teacher.label(trace(RandomPolicy(task), seed=1).states[:1]) == []
     assert teacher.skipped == 1
 
 
@@ -347,14 +344,14 @@ def test_the_model_file_tells_how_it_was_made(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"teacher_planner": "ssipp"}, "the planner 'ssipp' cannot teach; expected one of vi, lrtdp, ilao, cgilao"),
+        ({"teacher_planner": "ssipp"}, "unknown teacher 'ssipp'; expected one of vi, lrtdp, ilao, cgilao"),
         ({"teacher_heuristic": "best"}, "unknown heuristic 'best'"),
         ({"batch_size": 0}, "the option batch size must be a whole number of at least 1, not 0"),
         ({"learning_rate": -1.0}, "the option learning rate must be a number above 0 and up to 1e.09, not -1.0"),
         ({"time_limit": math.nan}, "the option time limit must be a number above 0 and up to 1e.09, not nan"),
         ({"l2": -1.0}, "the option l2 must be a number of at least 0 and up to 1e.09, not -1.0"),
         ({"learning_rate": 1e38}, "the option learning rate must be a number above 0 and up to 1e.09, not 1e.38"),
-        ({"reduction": "max"}, "the reduction must be sum or mean, not 'max'"),
+        ({"reduction": "max"}, "the option reduction must be one of sum, mean, not 'max'"),
     ],
 )
 def test_refused_options(values: dict[str, Any], message: str) -> None:

@@ -14,7 +14,6 @@ from asnets.cli.heuristics import heuristics
 from asnets.cli.inspect import inspect
 from asnets.cli.logs import with_log_options
 from asnets.cli.models import models
-from asnets.cli.network_options import with_preset_defaults
 from asnets.cli.report import report
 from asnets.cli.reproduce import reproduce
 from asnets.cli.run import run
@@ -47,7 +46,7 @@ for command in (
     reproduce,
     report,
 ):
-    app.command()(reporting(with_log_options(with_preset_defaults(command))))
+    app.command()(reporting(with_log_options(command)))
 
 
 @reporting

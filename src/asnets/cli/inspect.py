@@ -9,17 +9,7 @@ import numpy as np
 import typer
 from rich.table import Table
 
-from asnets.cli.network_options import (
-    FeaturesOption,
-    HiddenOption,
-    LayersOption,
-    NoLandmarksOption,
-    PoolingOption,
-    PresetOption,
-    SkipOption,
-    chosen_features,
-    chosen_preset,
-)
+from asnets.cli.config_options import PresetOption, with_config_options
 from asnets.cli.policies import load_trained
 from asnets.cli.running import (
     DomainArgument,
@@ -39,13 +29,18 @@ from asnets.grounding import DEFAULT_LIMITS
 from asnets.network import DomainSignature, NetworkConfig
 from asnets.network.picture import network_picture
 from asnets.network.weights import num_parameters
+from asnets.options import options_of
 from asnets.ppddl.writer import show_condition
+from asnets.training.config import named_preset
 
 _MAX_GOAL_WIDTH = 200
+_NOT_DRAWN = ("nonlinearity", "dropout", "pooling_operator")
 
 
+@with_config_options(NetworkConfig, leave_out=_NOT_DRAWN)
 def inspect(
     domain: DomainArgument,
+    options: dict[str, Any],
     problem: ProblemArgument = None,
     costs: ModelCostsOption = None,
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
@@ -66,12 +61,6 @@ def inspect(
         typer.Option("--model", metavar="MODEL", help="Draw the network of this model file, or shipped model."),
     ] = None,
     preset: PresetOption = "default",
-    no_landmarks: NoLandmarksOption = False,
-    features: FeaturesOption = None,
-    layers: LayersOption = None,
-    hidden: HiddenOption = None,
-    pooling: PoolingOption = None,
-    skip: SkipOption = None,
     json: JsonOption = False,
 ) -> None:
     """Show what a task consists of once it is ground.
@@ -79,17 +68,10 @@ def inspect(
     Objects, propositions, actions, slots, costs and times. With --network -o FILE.svg, also draw its Action Schema
     Network: layers, modules, which modules share weights.
     """
-    chosen = chosen_preset(preset)
-    given: dict[str, Any] = {
-        "layers": layers,
-        "hidden": hidden,
-        "pooling": pooling,
-        "skip": skip,
-        "features": chosen_features(no_landmarks, features),
-    }
-    shape = [*(["--preset"] if preset != "default" else []), *_names(given)]
+    chosen = named_preset(preset)
+    shape = [*(["--preset"] if preset != "default" else []), *_flags(options)]
     _check_use(network, output, model, shape)
-    config = chosen.changed(**given).network if network else None
+    config = chosen.changed(**options).network if network else None
     if output is not None:
         refuse_overwriting(output, (domain, problem, model))
     trained = None if model is None else load_trained(model)
@@ -107,11 +89,12 @@ def inspect(
         _show(loaded, config, output)
 
 
-def _names(given: dict[str, Any]) -> list[str]:
+def _flags(options: dict[str, Any]) -> list[str]:
     """The options that were given, as they are called."""
-    names = [name for name, value in given.items() if value is not None]
-    features = "--feature" if given["features"] else "--no-landmarks"
-    return [features if name == "features" else f"--{name}" for name in names]
+    flags = {name: option.flag.split("/")[0] for name, option in options_of(NetworkConfig).items()}
+    if options.get("features") == ():
+        flags["features"] = "--no-landmarks"
+    return [flags[name] for name in options]
 
 
 def _check_use(network: bool, output: Path | None, model: str | None, shape: list[str]) -> None:
@@ -143,7 +126,7 @@ def _as_json(loaded: LoadedTask, config: NetworkConfig | None, picture: Path | N
         "seconds": loaded.seconds,
     }
     if config is not None:
-        shape = {name: getattr(config, name) for name in ("layers", "hidden", "pooling", "skip", "features")}
+        shape = {name: getattr(config, name) for name in options_of(NetworkConfig) if name not in _NOT_DRAWN}
         parameters = num_parameters(DomainSignature.of(task), config)
         values["network"] = {**shape, "parameters": parameters, "picture": str(picture)}
     return values

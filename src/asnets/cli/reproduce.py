@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from asnets.cli.logs import PROGRESS
 from asnets.cli.running import require
+from asnets.experiments.shipped import shipped_experiments
 
 if TYPE_CHECKING:
     from asnets.experiments.executors import Executor
@@ -31,8 +32,8 @@ def reproduce(
         list[str],
         typer.Argument(
             metavar="NAME",
-            help="Experiments: all, triangle-tireworld, cosanostra, prob-blocksworld, prob-blocksworld-extended, "
-            "monster, or a TOML file of your own (see docs/reproduce.md).",
+            help=f"Experiments: all, {', '.join(shipped_experiments())}, or a TOML file of your own (see "
+            "docs/reproduce.md).",
         ),
     ],
     output: Annotated[
@@ -75,8 +76,8 @@ def reproduce(
     """
     require(executor in EXECUTORS, f"unknown executor {executor!r}; expected one of {', '.join(EXECUTORS)}")
     require(address is None or executor == "ray", "--address is for --executor ray")
-    from asnets.experiments.definition import load_experiment, shipped_experiments
-    from asnets.experiments.results import collect, mishaps
+    from asnets.experiments.definition import load_experiment
+    from asnets.experiments.results import collect, failures
     from asnets.experiments.runner import Selection, run_experiments
     from asnets.experiments.store import FILE_NAME, Store
 
@@ -107,7 +108,7 @@ def reproduce(
         raise
     finally:
         runner.close()
-    for message, count in mishaps(results).items():
+    for message, count in failures(results).items():
         _LOG.warning("%d of the cells of %s", count, message)
     if no_report:
         print(f"results: {output / FILE_NAME}")

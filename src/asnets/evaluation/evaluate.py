@@ -104,7 +104,7 @@ def evaluate(
     if not 0 < time_limit < math.inf:
         raise ConfigError(f"the time limit must be positive and finite, not {time_limit}")
     within = Deadline(time_limit, within=deadline)
-    spent = _network_seconds(policy)
+    spent = network_seconds(policy)
     parts: list[Simulation] = []
     done = 0
     status: EvaluationStatus = "finished"
@@ -131,7 +131,7 @@ def evaluate(
             progress(done)
             if part.count("stopped"):
                 status = "time"
-    features, in_network = (after - before for after, before in zip(_network_seconds(policy), spent, strict=True))
+    features, in_network = (after - before for after, before in zip(network_seconds(policy), spent, strict=True))
     in_episodes = sum(part.seconds for part in parts)
     seconds = {
         "features": features,
@@ -156,7 +156,7 @@ def evaluate(
     return Evaluation(policy.task, runs, finished, status, seconds, failures)
 
 
-def _network_seconds(policy: TaskPolicy) -> tuple[float, float]:
+def network_seconds(policy: TaskPolicy) -> tuple[float, float]:
     """What a network in the compiled core has spent so far on its features and on itself; 0 for other policies."""
     native = native_policy(policy)
     if not isinstance(native, _native.NetworkPolicy):

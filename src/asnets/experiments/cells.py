@@ -1,6 +1,6 @@
 """The grid of an experiment: a cell for each system, problem and seed.
 
-A cell's key is a hash of all that its result depends on: texts of problems, settings, seed and cut-offs. The same cell
+A cell's key is a hash of all that its result depends on: texts of problems, configs, seed and cut-offs. The same cell
 in two experiments, or in one whose file has changed elsewhere, is therefore run once.
 """
 
@@ -80,11 +80,11 @@ def describe(payload: dict[str, Any]) -> dict[str, Any]:
 def _training(experiment: Experiment, system: System, seed: int) -> Cell:
     payload = {
         "kind": "train",
-        "settings": system.settings,
+        "settings": system.config,
         "problems": [problem_text(each) for each in system.train],
         "seed": seed,
         "cut_offs": asdict(experiment.scale.asnet_cut_offs)
-        | {"time_limit": preset_of(system.settings).training.time_limit + _TRAINING_GRACE},
+        | {"time_limit": preset_of(system.config).training.time_limit + _TRAINING_GRACE},
     }
     return Cell(_key(payload), "train", payload)
 
@@ -95,7 +95,7 @@ def _test(experiment: Experiment, system: System, problem: ProblemText, seed: in
     if system.kind == "planner":
         cut_offs = load_scale("paper").cut_offs if problem.size in experiment.full_sizes else scale.cut_offs
         payload |= {
-            "settings": system.settings,
+            "settings": system.config,
             "runs": scale.runs,
             "max_steps": scale.planner_max_steps,
             "cut_offs": asdict(cut_offs),
@@ -105,7 +105,7 @@ def _test(experiment: Experiment, system: System, problem: ProblemText, seed: in
         "runs": scale.asnet_runs,
         "max_steps": scale.planner_max_steps if training is None else scale.max_steps,
         "cut_offs": asdict(scale.asnet_cut_offs),
-    } | ({"settings": system.settings} if training is None else {"model": training.key})
+    } | ({"settings": system.config} if training is None else {"model": training.key})
     return Cell(_key(payload), system.kind, payload, None if training is None else training.key)
 
 

@@ -10,8 +10,8 @@ An experiment is either of a family that has a generator, or of a user's own fil
     sizes = [4, 5, 6]                      problems = [{ file = "large.pddl", size = 12 }]
 
 Systems are named after the tables of `files/systems.toml`, or of `[system.NAME]` in the experiment itself. How long and
-how often they run is the matter of a scale (`files/scales.toml`); `[scales.NAME]` in an experiment changes its problems
-and systems for a scale. docs/reproduce.md describes every key.
+how often they run is the matter of a scale (`files/scales.toml`); `[scales.NAME]` in an experiment changes problems,
+systems, cut-offs and the like for a scale. docs/reproduce.md describes every key.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cache
-from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, TypeGuard, get_args
+from typing import Any, Literal
 
 from asnets.domains import FAMILIES, domain_text, generate
 from asnets.errors import ConfigError, FileError
 from asnets.evaluation.blocks_strategies import STRATEGIES
+from asnets.evaluation.rollouts import MAX_EPISODES
+from asnets.experiments.shipped import scale_names, shipped_experiments, shipped_table
+from asnets.experiments.toml_table import TomlTable, is_text, is_whole
 from asnets.grounding.costs import COST_MODES
 from asnets.network import NetworkConfig
 from asnets.planning import HEURISTICS, PLANNERS
@@ -35,10 +36,10 @@ from asnets.ppddl import load_task, write_domain, write_problem
 from asnets.training.config import PRESETS, Preset, TrainingConfig
 
 SystemKind = Literal["asnet", "planner", "strategy"]
-Table = Mapping[str, Any]
 _LARGEST = 10**9
 """Of sizes and depths."""
 _MOST_SEEDS = 1000
+_MOST_MEMORY = 2**62
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class ProblemText:
     """A problem with its domain, as PPDDL, so that it can be sent to another machine.
 
     Attributes:
-        size: Orders problems; those of one size are averaged in figures.
+        size: Orders problems; those of one size are averaged in charts.
         paper: Its name in the paper's tables; None if it is not there.
         costs: Of actions: "unit", or "metric" for those of the problem.
     """
@@ -66,7 +67,7 @@ class System:
     Attributes:
         name: As in files and on the command line.
         title: For people.
-        settings: For an ASNet `preset` and `options`; for a planner `planner`, `heuristic` and `depth`; for a strategy
+        config: For an ASNet `preset` and `options`; for a planner `planner`, `heuristic` and `depth`; for a strategy
             `strategy`.
         paper: System and variant in the paper's tables; None if it is not there.
         train: The training problems of an ASNet.
@@ -76,7 +77,7 @@ class System:
     name: str
     kind: SystemKind
     title: str
-    settings: dict[str, Any]
+    config: dict[str, Any]
     paper: tuple[str, str] | None = None
     train: tuple[ProblemText, ...] = ()
     seeds: int = 1
@@ -144,15 +145,6 @@ class Experiment:
     full_sizes: tuple[int, ...] = ()
 
 
-def shipped_experiments() -> tuple[str, ...]:
-    """The names of the experiments of the package, in the order of the paper."""
-    return tuple(_shipped("experiments.toml")["order"])
-
-
-def scale_names() -> tuple[str, ...]:
-    return tuple(_shipped("scales.toml"))
-
-
 def load_experiment(name: str, scale: str) -> Experiment:
     """An experiment of the package by name, or one of a user's own by the path of its file.
 
@@ -162,7 +154,7 @@ def load_experiment(name: str, scale: str) -> Experiment:
         InputError: If a domain or problem file is not accepted.
     """
     if name in shipped_experiments():
-        return _experiment(name, _shipped(f"{name}.toml"), scale, f"experiment {name}", Path())
+        return _experiment(name, TomlTable(shipped_table(f"{name}.toml"), f"experiment {name}"), scale, Path())
     path = Path(name)
     if path.suffix != ".toml":
         raise ConfigError(
@@ -171,8 +163,7 @@ def load_experiment(name: str, scale: str) -> Experiment:
     if path.stem in shipped_experiments():
         raise ConfigError(f"{path}: an experiment of the package is called {path.stem}; give the file another name")
     try:
-        table = _read_toml(path)
-        return _experiment(path.stem, table, scale, str(path), path.parent)
+        return _experiment(path.stem, TomlTable(_read_toml(path), str(path)), scale, path.parent)
     except RecursionError:
         raise FileError(f"{path}: values are nested too deeply") from None
 
@@ -192,7 +183,7 @@ def load_scale(name: str) -> Scale:
     Raises:
         ConfigError: If there is none of that name.
     """
-    scales = _shipped("scales.toml")
+    scales = shipped_table("scales.toml")
     if name not in scales:
         raise ConfigError(f"unknown scale {name!r}; expected one of {', '.join(scales)}")
     table = scales[name]
@@ -200,53 +191,75 @@ def load_scale(name: str) -> Scale:
     return Scale(name=name, **(table | limits))
 
 
-@cache
-def _shipped(name: str) -> dict[str, Any]:
-    return tomllib.loads((resources.files("asnets.experiments") / "files" / name).read_text(encoding="utf-8"))
-
-
 _KEYS = ("title", "family", "domain", "costs", "lenient", "systems", "system", "options", "train", "test", "scales")
-_SCALE_KEYS = ("systems", "train", "test", "options", "full_sizes", "training_seeds")
+_REPLACED_KEYS = ("systems", "train", "test")
 
 
-def _experiment(name: str, table: dict[str, Any], scale_name: str, where: str, folder: Path) -> Experiment:
-    scale = load_scale(scale_name)
-    _check_keys(table, _KEYS, where)
-    changes_of = _table(table, "scales", where)
-    _check_keys(changes_of, scale_names(), f"{where}: [scales]")
-    changes = _table(changes_of, scale_name, f"{where}: [scales]")
-    where_changes = f"{where}: [scales.{scale_name}]"
-    _check_keys(changes, _SCALE_KEYS, where_changes)
-    table = table | {key: changes[key] for key in ("systems", "train", "test") if key in changes}
-    options = dict(_table(changes, "options", where_changes))
-    training_seeds = _seeds(changes, "training_seeds", scale.training_seeds, where_changes)
-    scale = replace(scale, options=scale.options | options, training_seeds=training_seeds)
-    common = _table(table, "options", where)
-    reader = _ProblemReader(table, where, folder)
-    own = _table(table, "system", where)
-    known = _shipped("systems.toml") | {each: _table(own, each, f"{where}: [system]") for each in own}
-    names = _strings(table, "systems", where)
-    for each in names:
-        if each not in known:
-            raise ConfigError(f"{where}: unknown system {each!r}; expected some of {', '.join(known)}")
+def _experiment(name: str, file: TomlTable, scale_name: str, folder: Path) -> Experiment:
+    file.check_keys(_KEYS)
+    scales = file.table("scales")
+    scales.check_keys(scale_names())
+    changes = TomlTable(scales.table(scale_name).values, f"{file.where}: [scales.{scale_name}]")
+    scale = _changed_scale(load_scale(scale_name), changes)
+    file = replace(
+        file, values={**file.values, **{key: changes.values[key] for key in _REPLACED_KEYS if key in changes}}
+    )
+    common = file.table("options").values
+    reader = _ProblemReader(file, folder)
+    own = file.table("system")
+    known = {**shipped_table("systems.toml"), **{system: own.table(system).values for system in own.values}}
+    names = file.names("systems")
+    for system in names:
+        if system not in known:
+            raise file.error(f"unknown system {system!r}; expected some of {', '.join(known)}")
     if not names or len(set(names)) < len(names):
-        raise ConfigError(f"{where}: systems must name at least one system, and each once")
-    has_networks = any(known[each].get("kind") == "asnet" for each in names)
-    train = _required(table, "train", where) if has_networks or "train" in table else None
+        raise file.error("systems must name at least one system, and each once")
+    has_networks = any(known[system].get("kind") == "asnet" for system in names)
+    train = file.required_table("train") if has_networks or "train" in file else None
     # Also those that no list names: a mistake in one is found now, not when it is used at another scale.
-    read = {
-        each: _system(each, dict(known[each]), common, scale, reader, train, f"{where}: [system.{each}]")
-        for each in dict.fromkeys([*names, *own])
+    systems = {
+        system: _system(
+            system, TomlTable(known[system], f"{file.where}: [system.{system}]"), common, scale, reader, train
+        )
+        for system in dict.fromkeys([*names, *own.values])
     }
-    systems = tuple(read[each] for each in names)
-    test = reader.problems(_required(table, "test", where), f"{where}: [test]")
-    full = changes.get("full_sizes", [])
-    if not _are_whole(full):
-        raise ConfigError(f"{where_changes}: full_sizes must be a list of whole numbers, not {full!r}")
-    title = table.get("title", name)
-    if not isinstance(title, str):
-        raise ConfigError(f"{where}: title must be text, not {title!r}")
-    return Experiment(name, title, scale, systems, test, tuple(full))
+    test = reader.problems(file.required_table("test"))
+    full_sizes = tuple(changes.sizes("full_sizes", []))
+    return Experiment(name, file.text("title", name), scale, tuple(systems[each] for each in names), test, full_sizes)
+
+
+_COUNTS = {
+    "seeds": _MOST_SEEDS,
+    "training_seeds": _MOST_SEEDS,
+    "runs": MAX_EPISODES,
+    "asnet_runs": MAX_EPISODES,
+    "max_steps": _LARGEST,
+    "planner_max_steps": _LARGEST,
+}
+"""Whole numbers of a scale, with the largest value that an experiment may give them."""
+
+
+def _changed_scale(scale: Scale, changes: TomlTable) -> Scale:
+    """The scale with what an experiment changes of it for itself."""
+    known = (*_REPLACED_KEYS, "options", "full_sizes", *_COUNTS, "skip_above_failure", "cut_offs", "asnet_cut_offs")
+    changes.check_keys(known)
+    return replace(
+        scale,
+        **{key: changes.count(key, most, getattr(scale, key)) for key, most in _COUNTS.items()},
+        skip_above_failure=changes.flag("skip_above_failure", scale.skip_above_failure),
+        cut_offs=_changed_cut_offs(scale.cut_offs, changes.table("cut_offs", "cut_offs")),
+        asnet_cut_offs=_changed_cut_offs(scale.asnet_cut_offs, changes.table("asnet_cut_offs", "asnet_cut_offs")),
+        options={**scale.options, **changes.table("options").values},
+    )
+
+
+def _changed_cut_offs(cut_offs: CutOffs, changes: TomlTable) -> CutOffs:
+    changes.check_keys(each.name for each in fields(CutOffs))
+    return CutOffs(
+        changes.seconds("time_limit", cut_offs.time_limit),
+        changes.count("memory_limit", _MOST_MEMORY, cut_offs.memory_limit),
+        changes.seconds("margin", cut_offs.margin),
+    )
 
 
 _KEYS_OF_KIND: dict[str, tuple[str, ...]] = {
@@ -258,148 +271,122 @@ _KEYS_OF_KIND: dict[str, tuple[str, ...]] = {
 
 def _system(
     name: str,
-    table: dict[str, Any],
-    common: Table,
+    table: TomlTable,
+    common: Mapping[str, Any],
     scale: Scale,
     reader: _ProblemReader,
-    train: Table | None,
-    where: str,
+    train: TomlTable | None,
 ) -> System:
-    kind = table.get("kind")
-    if not _is_among(kind, get_args(SystemKind)):
-        raise ConfigError(f"{where}: kind must be one of {', '.join(get_args(SystemKind))}, not {kind!r}")
-    _check_keys(table, _KEYS_OF_KIND[kind], where)
-    title = table.get("title", name)
-    paper = tuple(_strings(table, "paper", where)) if "paper" in table else None
-    if not isinstance(title, str) or (paper is not None and len(paper) != 2):
-        raise ConfigError(f"{where}: title must be text, and paper a system and a variant")
-    seeds = _seeds(table, "seeds", scale.training_seeds if kind == "asnet" else scale.seeds, where)
+    kind: SystemKind = table.one_of("kind", _KEYS_OF_KIND)
+    table.check_keys(_KEYS_OF_KIND[kind])
+    title = table.values.get("title", name)
+    paper = tuple(table.names("paper")) if "paper" in table else None
+    if not is_text(title) or (paper is not None and len(paper) != 2):
+        raise table.error("title must be text, and paper a system and a variant")
+    problems: tuple[ProblemText, ...] = ()
+    seeds = 1
     if kind == "asnet":
-        settings: dict[str, Any] = {
-            "preset": table.get("preset", "default"),
-            "options": dict(common) | _table(table, "options", where) | scale.options,
+        seeds = table.count("seeds", _MOST_SEEDS, scale.training_seeds)
+        options = {**common, **table.table("options").values, **scale.options}
+        config: dict[str, Any] = {"preset": table.one_of("preset", PRESETS, "default"), "options": options}
+        _check_options(config, table)
+        train = table.table("train", "train") if "train" in table else train
+        problems = () if train is None else reader.problems(replace(train, where=f"{table.where}: train"))
+    elif kind == "planner":
+        seeds = table.count("seeds", _MOST_SEEDS, scale.seeds)
+        config = {
+            "planner": table.one_of("planner", PLANNERS),
+            "heuristic": table.one_of("heuristic", HEURISTICS, "lmcut"),
+            "depth": (depth := table.values.get("depth")),
         }
-        _check_options(settings, where)
-        own = table.get("train", train)
-        problems = () if own is None else reader.problems(own, f"{where}: train")
-        return System(name, "asnet", title, settings, paper, problems, seeds)
-    if kind == "planner":
-        planner, heuristic, depth = table.get("planner"), table.get("heuristic", "lmcut"), table.get("depth")
-        if not _is_among(planner, PLANNERS):
-            raise ConfigError(f"{where}: planner must be one of {', '.join(PLANNERS)}, not {planner!r}")
-        if not _is_among(heuristic, HEURISTICS):
-            raise ConfigError(f"{where}: heuristic must be one of {', '.join(HEURISTICS)}, not {heuristic!r}")
-        if depth is not None and (planner != "ssipp" or not _is_whole(depth) or not 1 <= depth <= _LARGEST):
-            raise ConfigError(f"{where}: depth must be a whole number from 1 to {_LARGEST}, and is for ssipp alone")
-        settings = {"planner": planner, "heuristic": heuristic, "depth": depth}
-        return System(name, "planner", title, settings, paper, seeds=seeds)
-    if not _is_among(table.get("strategy"), STRATEGIES):
-        raise ConfigError(f"{where}: strategy must be one of {', '.join(STRATEGIES)}, not {table.get('strategy')!r}")
-    return System(name, "strategy", title, {"strategy": table["strategy"]}, paper)
+        if depth is not None and (config["planner"] != "ssipp" or not is_whole(depth) or not 1 <= depth <= _LARGEST):
+            raise table.error(f"depth must be a whole number from 1 to {_LARGEST}, and is for ssipp alone")
+    else:
+        config = {"strategy": table.one_of("strategy", STRATEGIES)}
+    return System(name, kind, title, config, paper, problems, seeds)
 
 
-def preset_of(settings: Table) -> Preset:
-    """The preset of an ASNet's settings, with its options."""
-    options = {key: tuple(value) if isinstance(value, list) else value for key, value in settings["options"].items()}
-    return PRESETS[settings["preset"]].changed(**options)
+def preset_of(config: Mapping[str, Any]) -> Preset:
+    """The preset of an ASNet's config, with its options."""
+    options = {key: tuple(value) if isinstance(value, list) else value for key, value in config["options"].items()}
+    return PRESETS[config["preset"]].changed(**options)
 
 
-def _check_options(settings: Table, where: str) -> None:
-    if not _is_among(settings["preset"], PRESETS):
-        raise ConfigError(f"{where}: preset must be one of {', '.join(PRESETS)}, not {settings['preset']!r}")
-    known = [each.name for each in (*fields(NetworkConfig), *fields(TrainingConfig))]
-    _check_keys(settings["options"], known, f"{where}: options")
+def _check_options(config: Mapping[str, Any], table: TomlTable) -> None:
+    options = TomlTable(config["options"], f"{table.where}: options")
+    options.check_keys(each.name for each in (*fields(NetworkConfig), *fields(TrainingConfig)))
     try:
-        preset_of(settings)
+        preset_of(config)
     except ConfigError as error:
-        raise ConfigError(f"{where}: {error}") from None
+        raise table.error(str(error)) from None
     except TypeError:
-        raise ConfigError(f"{where}: options: a value is of the wrong type") from None
+        raise options.error("a value is of the wrong type") from None
 
 
 class _ProblemReader:
     """Makes the problems of an experiment: from the generator of its family, or from files."""
 
-    def __init__(self, table: Table, where: str, folder: Path) -> None:
-        family, domain = table.get("family"), table.get("domain")
-        if (family is None) == (domain is None):
-            raise ConfigError(f"{where}: give either family or domain")
-        if family is not None and not _is_among(family, FAMILIES):
-            raise ConfigError(f"{where}: unknown family {family!r}; expected one of {', '.join(FAMILIES)}")
-        if domain is not None and not isinstance(domain, str):
-            raise ConfigError(f"{where}: domain must be the name of a file, not {domain!r}")
-        costs = table.get("costs", "unit")
-        if not _is_among(costs, COST_MODES):
-            raise ConfigError(f"{where}: costs must be one of {', '.join(COST_MODES)}, not {costs!r}")
-        self._costs: str = costs
-        lenient = table.get("lenient", False)
-        if not isinstance(lenient, bool):
-            raise ConfigError(f"{where}: lenient must be true or false, not {lenient!r}")
-        self._lenient = lenient
-        self._family: str | None = family
-        self._domain: str | None = domain
+    def __init__(self, file: TomlTable, folder: Path) -> None:
+        self._family, self._domain = file.values.get("family"), file.values.get("domain")
+        if (self._family is None) == (self._domain is None):
+            raise file.error("give either family or domain")
+        if self._domain is not None:
+            file.text("domain", expected="the name of a file")
+        elif not is_text(self._family) or self._family not in FAMILIES:
+            raise file.error(f"unknown family {self._family!r}; expected one of {', '.join(FAMILIES)}")
+        self._costs: str = file.one_of("costs", COST_MODES, "unit")
+        self._lenient: bool = file.flag("lenient", False)
         self._folder = folder
 
-    def problems(self, table: Table, where: str) -> tuple[ProblemText, ...]:
-        if not isinstance(table, dict):
-            raise ConfigError(f"{where}: expected a table, not {table!r}")
-        found = tuple(self._generated(table, where) if self._family is not None else self._read(table, where))
-        if not found:
-            raise ConfigError(f"{where}: there are no problems")
-        names = [each.name for each in found]
-        double = next((name for name, number in Counter(names).items() if number > 1), None)
+    def problems(self, table: TomlTable) -> tuple[ProblemText, ...]:
+        problems = tuple(self._generated(table) if self._family is not None else self._read(table))
+        if not problems:
+            raise table.error("there are no problems")
+        names = Counter(each.name for each in problems)
+        double = next((name for name, number in names.items() if number > 1), None)
         if double is not None:
             advice = (
                 "give one of them another name in its file"
                 if self._family is None
                 else "name each size once, and leave out count where the family has one problem of each size"
             )
-            raise ConfigError(f"{where}: two problems are called {double!r}; {advice}")
-        return found
+            raise table.error(f"two problems are called {double!r}; {advice}")
+        return problems
 
-    def _generated(self, table: Table, where: str) -> Iterable[ProblemText]:
+    def _generated(self, table: TomlTable) -> Iterable[ProblemText]:
         assert self._family is not None
-        _check_keys(table, ("sizes", "count", "seed", "paper"), where)
-        sizes, count, seed = table.get("sizes"), table.get("count", 1), table.get("seed", 0)
-        if not _are_whole(sizes):
-            raise ConfigError(f"{where}: sizes must be a list of whole numbers, not {sizes!r}")
-        if not _is_whole(count) or count < 1 or not _is_whole(seed) or seed < 0:
-            raise ConfigError(f"{where}: count must be at least 1 and seed at least 0, both whole numbers")
+        table.check_keys(("sizes", "count", "seed", "paper"))
+        sizes, count, seed = table.sizes("sizes"), table.values.get("count", 1), table.values.get("seed", 0)
+        if not is_whole(count) or count < 1 or not is_whole(seed) or seed < 0:
+            raise table.error("count must be at least 1 and seed at least 0, both whole numbers")
         text = domain_text(self._family)
         for size in sizes:
             for index in range(count):
                 try:
                     problem = generate(self._family, size, seed=seed, index=index)
                 except ConfigError as error:
-                    raise ConfigError(f"{where}: {error}") from None
-                paper = _paper_name(table["paper"], size, index + 1, where) if "paper" in table else None
+                    raise table.error(str(error)) from None
+                paper = _paper_name(table, size, index + 1) if "paper" in table else None
                 yield ProblemText(problem.name, size, text, write_problem(problem), paper, self._costs)
 
-    def _read(self, table: Table, where: str) -> Iterable[ProblemText]:
+    def _read(self, table: TomlTable) -> Iterable[ProblemText]:
         assert self._domain is not None
-        _check_keys(table, ("problems",), where)
-        entries = table.get("problems")
-        if not isinstance(entries, list):
-            raise ConfigError(f"{where}: problems must be a list of files, not {entries!r}")
+        table.check_keys(("problems",))
         position = 0
-        for entry in entries:
-            if isinstance(entry, dict):
-                _check_keys(entry, ("file", "size"), where)
+        for entry in table.value("problems", "a list of files", lambda value: isinstance(value, list)):
             named = {"file": entry} if isinstance(entry, str) else entry
+            if isinstance(named, dict):
+                TomlTable(named, table.where).check_keys(("file", "size"))
             if not isinstance(named, dict) or not isinstance(named.get("file"), str):
-                raise ConfigError(f"{where}: a problem is a file, or {{ file = …, size = … }}, not {entry!r}")
-            for path in self._files(named["file"], where):
+                raise table.error(f"a problem is a file, or {{ file = …, size = … }}, not {entry!r}")
+            for path in self._files(named["file"], table):
                 position += 1
-                size = named.get("size", position)
-                if not _is_whole(size) or not 1 <= size <= _LARGEST:
-                    raise ConfigError(
-                        f"{where}: the size of {named['file']} must be a whole number from 1 to {_LARGEST}, "
-                        f"not {size!r}"
-                    )
+                name = f"the size of {named['file']}"
+                size = TomlTable({name: named.get("size", position)}, table.where).count(name, _LARGEST)
                 domain, problem = load_task(self._folder / self._domain, path, lenient=self._lenient)
                 yield ProblemText(problem.name, size, write_domain(domain), write_problem(problem), costs=self._costs)
 
-    def _files(self, pattern: str, where: str) -> list[Path]:
+    def _files(self, pattern: str, table: TomlTable) -> list[Path]:
         if not any(sign in pattern for sign in "*?["):
             return [self._folder / pattern]
         root = Path(pattern).anchor
@@ -407,61 +394,15 @@ class _ProblemReader:
         try:
             matching = list(folder.glob(pattern.removeprefix(root)))
         except (ValueError, NotImplementedError) as error:
-            raise ConfigError(f"{where}: cannot use the pattern {pattern!r}: {error}") from None
-        found = sorted(matching, key=lambda path: (len(path.name), path.name))
-        if not found:
-            raise ConfigError(f"{where}: no file matches {pattern!r}")
-        return found
+            raise table.error(f"cannot use the pattern {pattern!r}: {error}") from None
+        if not matching:
+            raise table.error(f"no file matches {pattern!r}")
+        return sorted(matching, key=lambda path: (len(path.name), path.name))
 
 
-def _paper_name(pattern: Any, size: int, number: int, where: str) -> str:
+def _paper_name(table: TomlTable, size: int, number: int) -> str:
+    pattern = table.values["paper"]
     try:
         return str.format(pattern, size=size, number=number)
     except (TypeError, LookupError, ValueError, AttributeError, MemoryError):
-        raise ConfigError(f"{where}: paper must be text with {{size}} and {{number}}, not {pattern!r}") from None
-
-
-def _seeds(table: Table, key: str, default: int, where: str) -> int:
-    value = table.get(key, default)
-    if not _is_whole(value) or not 1 <= value <= _MOST_SEEDS:
-        raise ConfigError(f"{where}: {key} must be a whole number from 1 to {_MOST_SEEDS}, not {value!r}")
-    return value
-
-
-def _is_among(value: Any, names: Iterable[str]) -> TypeGuard[str]:
-    return isinstance(value, str) and value in names
-
-
-def _is_whole(value: Any) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _are_whole(values: Any) -> TypeGuard[list[int]]:
-    return isinstance(values, list) and all(map(_is_whole, values))
-
-
-def _check_keys(table: Table, known: Iterable[str], where: str) -> None:
-    known = tuple(known)
-    for key in table:
-        if key not in known:
-            raise ConfigError(f"{where}: unknown key {key!r}; expected some of {', '.join(known)}")
-
-
-def _table(table: Table, key: str, where: str) -> dict[str, Any]:
-    value = table.get(key, {})
-    if not isinstance(value, dict):
-        raise ConfigError(f"{where}: {key} must be a table, not {value!r}")
-    return value
-
-
-def _required(table: Table, key: str, where: str) -> dict[str, Any]:
-    if key not in table:
-        raise ConfigError(f"{where}: the table [{key}] is missing")
-    return _table(table, key, where)
-
-
-def _strings(table: Table, key: str, where: str) -> list[str]:
-    value = table.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise ConfigError(f"{where}: {key} must be a list of names, not {value!r}")
-    return value
+        raise table.error(f"paper must be text with {{size}} and {{number}}, not {pattern!r}") from None

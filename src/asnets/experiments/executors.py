@@ -28,11 +28,11 @@ class Executor(Protocol):
     """Runs cells, several at a time."""
 
     @property
-    def slots(self) -> int:
+    def capacity(self) -> int:
         """How many jobs it runs at a time, now; may change while it runs."""
 
     def submit(self, job: Job) -> None:
-        """Starts a job; only while fewer than `slots` are running."""
+        """Starts a job; only while fewer than `capacity` are running."""
 
     def wait(self, seconds: float) -> list[tuple[str, CellResult]]:
         """The jobs that have ended, as soon as there are some, or none after so many seconds."""
@@ -44,10 +44,10 @@ class Executor(Protocol):
 class LocalExecutor:
     """Processes on this machine."""
 
-    def __init__(self, slots: int) -> None:
-        if slots < 1:
-            raise ConfigError(f"the number of jobs must be at least 1, not {slots}")
-        self.slots = slots
+    def __init__(self, jobs: int) -> None:
+        if jobs < 1:
+            raise ConfigError(f"the number of jobs must be at least 1, not {jobs}")
+        self.capacity = jobs
         self._running: list[CellProcess] = []
 
     def submit(self, job: Job) -> None:

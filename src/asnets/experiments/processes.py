@@ -2,7 +2,7 @@
 
 The process is forked from a server that has loaded what all cells need, so that starting one takes milliseconds. In it,
 a watchdog looks at the clock, at the memory, and at whether the program that started it still lives; what the work
-itself does not stop in time is stopped by the watchdog, with the figures so far.
+itself does not stop in time is stopped by the watchdog, with the metrics so far.
 """
 
 from __future__ import annotations
@@ -117,19 +117,19 @@ class CellProcess:
         self._receive_rest()
         code = self._process.exitcode or 0
         self._process.close()
-        figures = self._received.get("figures", {})
+        metrics = self._received.get("metrics", {})
         if "outcome" in self._received:
             outcome = self._received["outcome"]
         elif is_late:
             outcome = "time"
         elif code in (-signal.SIGKILL, _LOST):
-            outcome, figures = "killed", figures | {"reason": "killed by a signal, perhaps for want of memory"}
+            outcome, metrics = "killed", metrics | {"reason": "killed by a signal, perhaps for want of memory"}
         else:
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
-            outcome, figures = "crashed", figures | {"reason": f"the process ended with {how}"}
+            outcome, metrics = "crashed", metrics | {"reason": f"the process ended with {how}"}
         return CellResult(
             outcome,
-            figures,
+            metrics,
             seconds,
             self._received.get("cpu", 0.0),
             version("asnets"),
@@ -195,7 +195,7 @@ def _processor() -> str:
 
 
 class _Messages:
-    """Sends figures to the program that started the cell, from either thread; nothing follows an outcome."""
+    """Sends metrics to the program that started the cell, from either thread; nothing follows an outcome."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -208,8 +208,8 @@ class _Messages:
         poll.register(self._connection, 0)
         return bool(poll.poll(1000 * seconds))
 
-    def keep(self, figures: dict[str, Any]) -> None:
-        self._send({"figures": figures, "cpu": time.process_time()})
+    def keep(self, metrics: dict[str, Any]) -> None:
+        self._send({"metrics": metrics, "cpu": time.process_time()})
 
     def end(self, outcome: str, **values: Any) -> None:
         self._send({"outcome": outcome, "cpu": time.process_time(), **values})
@@ -232,20 +232,20 @@ def _child(payload_text: str, model: bytes | None, connection: Connection) -> No
     from asnets.experiments.work import do_cell
 
     torch.set_num_threads(1)
-    logging.getLogger("asnets").addHandler(logging.NullHandler())  # What a cell has to say is in its figures.
+    logging.getLogger("asnets").addHandler(logging.NullHandler())  # What a cell has to say is in its metrics.
     payload = json.loads(payload_text)
     messages = _Messages(connection)
     threading.Thread(target=_watch, args=(payload["cut_offs"], messages), daemon=True).start()
     try:
-        outcome, figures, trained = do_cell(payload, model, messages.keep)
-        messages.end(outcome, figures=figures, model=trained)
+        outcome, metrics, trained = do_cell(payload, model, messages.keep)
+        messages.end(outcome, metrics=metrics, model=trained)
     except AsnetsError as error:
-        messages.end("error", figures={"reason": str(error)})
+        messages.end("error", metrics={"reason": str(error)})
     except MemoryError:
         messages.end("memory")
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        messages.end("crashed", figures={"reason": reason, "traceback": traceback.format_exc()})
+        messages.end("crashed", metrics={"reason": reason, "traceback": traceback.format_exc()})
 
 
 def _watch(cut_offs: dict[str, Any], messages: _Messages) -> None:

@@ -22,7 +22,7 @@ from asnets.errors import ConfigError
 from asnets.experiments.executors import Job
 from asnets.experiments.store import CellResult
 
-_RAY_SETTINGS = {
+_RAY_ENVIRONMENT = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # Ray's behaviour to come, instead of a warning about it.
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # Not the logs of machines that are lost, among our output.
 }
@@ -53,7 +53,7 @@ class RayExecutor:
         self._running: dict[Any, tuple[Job, float]] = {}
 
     @property
-    def slots(self) -> int:
+    def capacity(self) -> int:
         # At least one: a cluster whose machines are yet to come keeps the cell until then.
         cpus = max(1, int(self._ray.cluster_resources().get("CPU", 0)))
         return cpus if self._jobs is None else min(cpus, self._jobs)
@@ -113,7 +113,7 @@ class RayExecutor:
 
 
 def _connect(address: str | None) -> ModuleType:
-    for name, value in _RAY_SETTINGS.items():
+    for name, value in _RAY_ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     try:
         import ray

@@ -13,7 +13,7 @@ import numpy as np
 from asnets.errors import ConfigError, FileError
 from asnets.evaluation.statistics import confidence_interval_95
 from asnets.experiments.definition import preset_of
-from asnets.experiments.standing import Standing, combined, goals, is_failure, standings
+from asnets.experiments.pending import CellStatus, combined, goals, is_failure, statuses
 from asnets.experiments.store import Row, Store
 from asnets.training.config import Preset
 
@@ -29,7 +29,7 @@ class SystemInfo:
     name: str
     kind: str
     title: str
-    settings: dict[str, Any]
+    config: dict[str, Any]
     paper: tuple[str, str] | None
     train: tuple[str, ...]
     preset: Preset | None = None
@@ -79,13 +79,13 @@ class Score:
     @property
     def value(self) -> float | None:
         """The mean of the expected costs that a planner has computed; None where no search has converged."""
-        found = [row.outcome.result for row in self.rows if row.outcome.result.get("status") == "converged"]
+        found = [row.result.metrics for row in self.rows if row.result.metrics.get("status") == "converged"]
         values = [each["value"] for each in found if each.get("value") is not None]
         return sum(values) / len(values) if values else None
 
     @property
     def outcomes(self) -> Counter[str]:
-        return Counter(row.outcome.outcome for row in self.rows)
+        return Counter(row.result.outcome for row in self.rows)
 
     @property
     def seconds(self) -> float | None:
@@ -106,7 +106,7 @@ class ExperimentResults:
         trainings: The trainings of each ASNet by seed; None where one has not been run.
         scores: By system and problem name, all seeds together.
         seed_scores: By system, problem name and seed.
-        standing: How each cell stands, by key.
+        status: Of each cell, by key.
     """
 
     name: str
@@ -118,7 +118,7 @@ class ExperimentResults:
     trainings: dict[str, dict[int, Row | None]]
     scores: dict[tuple[str, str], Score]
     seed_scores: dict[tuple[str, str, int], Score]
-    standing: dict[str, Standing]
+    status: dict[str, CellStatus]
 
     @property
     def file_name(self) -> str:
@@ -140,12 +140,12 @@ def collect(store: Store) -> list[ExperimentResults]:
     return [_collect(store, name, scale, definition, rows) for name, (scale, definition) in store.experiments().items()]
 
 
-def count_cells(experiments: Sequence[ExperimentResults]) -> Counter[Standing]:
+def count_cells(experiments: Sequence[ExperimentResults]) -> Counter[CellStatus]:
     """How many cells are done, skipped or yet to be run; one of several experiments counts once, as in a run."""
-    return Counter(combined(each.standing for each in experiments).values())
+    return Counter(combined(each.status for each in experiments).values())
 
 
-def mishaps(experiments: Sequence[ExperimentResults]) -> Counter[str]:
+def failures(experiments: Sequence[ExperimentResults]) -> Counter[str]:
     """What went wrong in cells, and in how many.
 
     Crashes are results, but nobody should have to find them in a table; nor trainings that gave no model.
@@ -154,8 +154,8 @@ def mishaps(experiments: Sequence[ExperimentResults]) -> Counter[str]:
     found = {}
     for experiment in experiments:
         for row in filter(is_failure, experiment.rows()):
-            outcome, what = row.outcome.outcome, "training: " if row.kind == "train" else ""
-            reason = row.outcome.result.get("reason", reasons.get(outcome, "no reason known"))
+            outcome, what = row.result.outcome, "training: " if row.kind == "train" else ""
+            reason = row.result.metrics.get("reason", reasons.get(outcome, "no reason known"))
             found[row.key] = f"{experiment.name}: {what}{outcome}: {reason}"
     return Counter(found.values())
 
@@ -179,7 +179,7 @@ def _collect(
     places = store.places(name)
     training_keys = {(place.system, place.seed): place.key for place in places if not place.problem}
     needs = {place.key: training_keys.get((place.system, place.seed)) if place.problem else None for place in places}
-    standing = standings(places, needs, rows, skip_above_failure=definition["scale"]["skip_above_failure"])
+    status = statuses(places, needs, rows, skip_above_failure=definition["scale"]["skip_above_failure"])
     keys: defaultdict[tuple[str, str], dict[int, str]] = defaultdict(dict)
     for place in places:
         if place.problem:
@@ -188,9 +188,9 @@ def _collect(
     for problem in problems:
         for system in systems:
             by_seed = keys[system.name, problem.name]
-            scores[system.name, problem.name] = _score(system.name, problem, by_seed.values(), rows, standing)
+            scores[system.name, problem.name] = _score(system.name, problem, by_seed.values(), rows, status)
             for seed, key in by_seed.items():
-                seed_scores[system.name, problem.name, seed] = _score(system.name, problem, [key], rows, standing)
+                seed_scores[system.name, problem.name, seed] = _score(system.name, problem, [key], rows, status)
     trainings: dict[str, dict[int, Row | None]] = {}
     for (trained, seed), key in training_keys.items():
         trainings.setdefault(trained, {})[seed] = rows.get(key)
@@ -200,7 +200,7 @@ def _collect(
         if system.kind == "asnet" and not (seeds and whole):
             raise FileError(f"{store.path}: the experiment {name} has not all cells of {system.name}")
     return ExperimentResults(
-        name, definition["title"], scale, definition, systems, problems, trainings, scores, seed_scores, standing
+        name, definition["title"], scale, definition, systems, problems, trainings, scores, seed_scores, status
     )
 
 
@@ -209,7 +209,7 @@ def _preset(store: Store, experiment: str, system: dict[str, Any]) -> Preset:
         return preset_of(system["settings"])
     except (ConfigError, KeyError, TypeError, AttributeError) as error:
         raise FileError(
-            f"{store.path}: the experiment {experiment} is of another version of asnets: the settings of "
+            f"{store.path}: the experiment {experiment} is of another version of asnets: the config of "
             f"{system['name']} cannot be used: {error}"
         ) from None
 
@@ -219,7 +219,7 @@ def _score(
     problem: ProblemInfo,
     keys: Collection[str],
     rows: Mapping[str, Row],
-    standing: Mapping[str, Standing],
+    status: Mapping[str, CellStatus],
 ) -> Score:
     done = tuple(rows[key] for key in keys if key in rows)
     return Score(
@@ -227,19 +227,19 @@ def _score(
         problem,
         done,
         missing=len(keys) - len(done),
-        skipped=sum(standing[key] == "skipped" for key in keys),
-        runs=sum(row.settings["runs"] for row in done),
+        skipped=sum(status[key] == "skipped" for key in keys),
+        runs=sum(row.payload["runs"] for row in done),
         costs=tuple(cost for row in done for cost in _goal_costs(row)),
     )
 
 
 def _goal_costs(row: Row) -> list[float]:
-    result = row.outcome.result
+    result = row.result.metrics
     pairs = zip(result.get("endings", []), result.get("costs", []), strict=True)
     return [cost for ending, cost in pairs if ending == "goal"]
 
 
 def _seconds(row: Row) -> float:
-    seconds = row.outcome.result["seconds"]
-    runs = max(1, len(row.outcome.result["endings"]))
+    seconds = row.result.metrics["seconds"]
+    runs = max(1, len(row.result.metrics["endings"]))
     return float(seconds["load"] + seconds.get("search", 0.0) + seconds["execute"] / runs)

@@ -16,12 +16,12 @@ from asnets.errors import ConfigError
 from asnets.experiments.cells import Cell, Place, describe, grid, problem_text
 from asnets.experiments.definition import Experiment
 from asnets.experiments.executors import Executor, Job
-from asnets.experiments.standing import Standing, combined, is_failure, standings
+from asnets.experiments.pending import CellStatus, combined, is_failure, statuses
 from asnets.experiments.store import Row, Store
 
 _LOG = logging.getLogger(__name__)
 _ATTEMPTS = 2
-"""A cell whose process was killed from outside is run once more: it may have been a mishap."""
+"""A cell whose process was killed from outside is run once more: it may not have been its fault."""
 _WAIT = 0.5
 
 
@@ -116,16 +116,16 @@ class _Run:
             each.key: f"{each.system} {each.problem or 'training'}, seed {each.seed}" for each in self._places
         }
         stored = store.rows()
-        self._rows = {key: row for key, row in stored.items() if not _is_mishap(row)}
-        self._killed = {key: row for key, row in stored.items() if _is_mishap(row)}
+        self._rows = {key: row for key, row in stored.items() if not _is_retried(row)}
+        self._killed = {key: row for key, row in stored.items() if _is_retried(row)}
         self._running: dict[str, float] = {}
-        self._standing: dict[str, Standing] = {}
+        self._status: dict[str, CellStatus] = {}
         self._update()
 
     def step(self) -> bool:
         """Starts what can start and takes in what has ended; returns whether there is anything left."""
-        ready = [key for key, standing in self._standing.items() if standing == "ready" and key not in self._running]
-        while ready and len(self._running) < self._executor.slots:
+        ready = [key for key, status in self._status.items() if status == "ready" and key not in self._running]
+        while ready and len(self._running) < self._executor.capacity:
             self._start(ready.pop(0))
         if not self._running:
             return False
@@ -133,17 +133,17 @@ class _Run:
         for key, result in ended:
             del self._running[key]
             cell = self._cells[key]
-            attempts = self._killed[key].outcome.attempts + 1 if key in self._killed else 1
+            attempts = self._killed[key].result.attempts + 1 if key in self._killed else 1
             result = replace(result, attempts=attempts)
             row = Row(key, cell.kind, describe(cell.payload), cell.payload["seed"], result)
-            self._store.add(key, cell.kind, row.settings, result)
+            self._store.add(key, cell.kind, row.payload, result)
             if is_failure(row):
-                reason = result.result.get("reason", "no reason known")
+                reason = result.metrics.get("reason", "no reason known")
                 _LOG.warning("%s: %s: %s", self._names[key], result.outcome, reason)
-            if _is_mishap(row):
+            if _is_retried(row):
                 self._killed[key] = row
             else:
-                self._rows[key] = replace(row, outcome=replace(result, model=None))
+                self._rows[key] = replace(row, result=replace(result, model=None))
         if ended:
             self._update()
         return True
@@ -151,7 +151,7 @@ class _Run:
     def progress(self) -> RunProgress:
         now = time.perf_counter()
         return RunProgress(
-            sum(standing in ("done", "skipped") for standing in self._standing.values()),
+            sum(status in ("done", "skipped") for status in self._status.values()),
             len(self._cells),
             tuple((self._names[key], now - begin) for key, begin in self._running.items()),
             self._seconds_left(),
@@ -165,8 +165,8 @@ class _Run:
 
     def _update(self) -> None:
         needs = {key: cell.needs for key, cell in self._cells.items()}
-        self._standing = combined(
-            standings(
+        self._status = combined(
+            statuses(
                 [place for place in self._places if place.experiment == experiment],
                 needs,
                 self._rows,
@@ -182,20 +182,20 @@ class _Run:
         spent: dict[str, list[float]] = {}
         for place in self._places:
             if place.key in self._rows:
-                spent.setdefault(place.system, []).append(self._rows[place.key].outcome.seconds)
+                spent.setdefault(place.system, []).append(self._rows[place.key].result.seconds)
         means = {system: sum(values) / len(values) for system, values in spent.items()}
         overall = sum(means.values()) / len(means) if means else 0.0
         systems = {place.key: place.system for place in self._places}
         left = sum(
             means.get(systems[key], overall)
-            for key, standing in self._standing.items()
-            if standing not in ("done", "skipped")
+            for key, status in self._status.items()
+            if status not in ("done", "skipped")
         )
-        return left / max(1, self._executor.slots)
+        return left / max(1, self._executor.capacity)
 
 
-def _is_mishap(row: Row) -> bool:
-    return row.outcome.outcome == "killed" and row.outcome.attempts < _ATTEMPTS
+def _is_retried(row: Row) -> bool:
+    return row.result.outcome == "killed" and row.result.attempts < _ATTEMPTS
 
 
 def _definition(experiment: Experiment) -> dict[str, Any]:
@@ -209,7 +209,7 @@ def _definition(experiment: Experiment) -> dict[str, Any]:
                 "name": each.name,
                 "kind": each.kind,
                 "title": each.title,
-                "settings": each.settings,
+                "settings": each.config,
                 "paper": each.paper,
                 "train": [problem.name for problem in each.train],
             }

@@ -11,11 +11,11 @@ from typing import Any
 Shape = type | None | list["Shape"] | dict[str, "Shape"] | tuple["Shape", ...]
 
 _CUT_OFFS: Shape = {"time_limit": float, "memory_limit": float, "margin": float}
-_SETTINGS: dict[str, Shape] = {"seed": int, "cut_offs": _CUT_OFFS}
-_TEST: dict[str, Shape] = _SETTINGS | {"runs": int, "max_steps": int}
+_PAYLOAD: dict[str, Shape] = {"seed": int, "cut_offs": _CUT_OFFS}
+_TEST: dict[str, Shape] = _PAYLOAD | {"runs": int, "max_steps": int}
 
-SETTINGS: dict[str, Shape] = {
-    "train": _SETTINGS,
+PAYLOAD: dict[str, Shape] = {
+    "train": _PAYLOAD,
     "asnet": _TEST | {"model": str},
     "planner": _TEST,
     "strategy": _TEST,
@@ -32,7 +32,7 @@ _RUNS: dict[str, Shape] = {
 }
 _LEVEL: Shape = {"elapsed": float, "coverage": (float, None), "loss": (float, None)}
 
-FIGURES: dict[str, Shape] = {
+METRICS: dict[str, Shape] = {
     "train": {"epochs?": int, "ended?": str, "cpu?": float, "curve?": [_LEVEL], "reason?": str},
     "asnet": _RUNS,
     "planner": _RUNS,

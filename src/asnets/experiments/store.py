@@ -22,7 +22,7 @@ from typing import Any
 
 from asnets.errors import ConfigError, FileError
 from asnets.experiments.cells import Place
-from asnets.experiments.shapes import DEFINITION, FIGURES, MACHINE, SETTINGS, Shape, misfit
+from asnets.experiments.shapes import DEFINITION, MACHINE, METRICS, PAYLOAD, Shape, misfit
 from asnets.files import locked
 
 _LOG = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class CellResult:
     Attributes:
         outcome: "finished"; "time" or "memory" where a cut-off was reached; "crashed" or "killed" where the process
             died; "error" where the input cannot be used.
-        result: Figures, depending on the kind of cell: see `asnets.experiments.work`.
+        metrics: What was measured, depending on the kind of cell: see `asnets.experiments.work`.
         seconds: Wall time of the whole cell.
         cpu: CPU time of its process.
         machine: What it ran on.
@@ -60,7 +60,7 @@ class CellResult:
     """
 
     outcome: str
-    result: dict[str, Any]
+    metrics: dict[str, Any]
     seconds: float
     cpu: float
     version: str
@@ -72,13 +72,13 @@ class CellResult:
 
 @dataclass(frozen=True)
 class Row:
-    """A finished cell, as stored."""
+    """A finished cell, as stored; its payload has hashes in place of the texts of problems."""
 
     key: str
     kind: str
-    settings: dict[str, Any]
+    payload: dict[str, Any]
     seed: int
-    outcome: CellResult
+    result: CellResult
 
 
 class Store:
@@ -192,13 +192,13 @@ class Store:
             rows = self._database.execute("SELECT * FROM places WHERE experiment = ? ORDER BY rowid", (experiment,))
             return [Place(*row) for row in rows]
 
-    def add(self, key: str, kind: str, settings: dict[str, Any], result: CellResult) -> None:
+    def add(self, key: str, kind: str, payload: dict[str, Any], result: CellResult) -> None:
         """Remembers the result of a cell; one that was known is replaced."""
         values = (
             key,
             kind,
-            json.dumps(settings, allow_nan=False),
-            settings["seed"],
+            json.dumps(payload, allow_nan=False),
+            payload["seed"],
             result.version,
             json.dumps(result.machine),
             result.finished,
@@ -206,7 +206,7 @@ class Store:
             float(result.cpu),
             result.attempts,
             result.outcome,
-            json.dumps(_finite(result.result), allow_nan=False),
+            json.dumps(_finite(result.metrics), allow_nan=False),
         )
         with self._transaction():
             self._database.execute(
@@ -289,21 +289,21 @@ def _row(*values: Any) -> Row:
     *contents, checksum, model = values
     _check(checksum == _checksum(*contents, model), "its checksum is another")
     key, kind, settings, seed, version, machine, finished, seconds, cpu, attempts, outcome, result = contents
-    _check(kind in SETTINGS, f"it is of the unknown kind {kind!r}")
+    _check(kind in PAYLOAD, f"it is of the unknown kind {kind!r}")
     texts, numbers = (version, finished, outcome), (seed, seconds, cpu, attempts)
     _check(all(isinstance(text, str) for text in texts) and None not in numbers, "values are missing")
-    figures = _decoded(result, FIGURES[kind], "result")
-    endings, costs = figures.get("endings", []), figures.get("costs", [])
+    metrics = _decoded(result, METRICS[kind], "result")
+    endings, costs = metrics.get("endings", []), metrics.get("costs", [])
     _check(len(endings) == len(costs), "it has not as many costs as endings of runs")
-    _check("seconds" in figures or "goal" not in endings, "it has runs but no times")
-    outcome = CellResult(
-        outcome, figures, seconds, cpu, version, _decoded(machine, MACHINE, "machine"), finished, attempts=attempts
+    _check("seconds" in metrics or "goal" not in endings, "it has runs but no times")
+    cell_result = CellResult(
+        outcome, metrics, seconds, cpu, version, _decoded(machine, MACHINE, "machine"), finished, attempts=attempts
     )
-    return Row(key, kind, _decoded(settings, SETTINGS[kind], "settings"), seed, outcome)
+    return Row(key, kind, _decoded(settings, PAYLOAD[kind], "settings"), seed, cell_result)
 
 
 def _finite(value: Any) -> Any:
-    """A JSON value with null in place of numbers that JSON does not have, so that no figure of a cell ends a run."""
+    """A JSON value with null in place of numbers that JSON does not have, so that no metric of a cell ends a run."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):

@@ -1,13 +1,13 @@
 """What a worker does in a cell.
 
-Figures of a training: `epochs`, `ended`, `cpu`, `left_out` and `curve`, an object for each epoch with `elapsed`,
-`coverage`, `cost` and `loss`.
+Metrics of a training: `epochs`, `ended`, `cpu`, `left_out` and `curve`, an object for each epoch with `elapsed`,
+`seconds` by what they went to, `memory` (labelled states), `coverage`, `cost` and `loss`.
 
-Figures of the others: `runs` asked for, `endings` and `costs` of those that ended, and CPU seconds in `seconds`: `load`
+Metrics of the others: `runs` asked for, `endings` and `costs` of those that ended, and CPU seconds in `seconds`: `load`
 for reading, grounding and setting up, `search` of a planner, `execute` for all runs; of an ASNet also `features` and
 `network`, which are parts of `execute`. Of a planner also `status`, `value`, `expanded` and `peak_memory`.
 
-Time limits are CPU seconds. Between runs a cell looks at them itself, and has handed over the figures so far in case it
+Time limits are CPU seconds. Between runs a cell looks at them itself, and has handed over the metrics so far in case it
 is stopped within one. A cell neither reads nor writes files, so that a full disk is never its result.
 
 The protocols are the paper's: LRTDP and ILAO* run to convergence and have failed where they do not converge; SSiPP
@@ -23,22 +23,23 @@ from typing import Any
 from asnets.api import Policy
 from asnets.deadline import Deadline
 from asnets.evaluation.blocks_strategies import run_strategy
+from asnets.evaluation.evaluate import network_seconds
 from asnets.evaluation.rollouts import ENDINGS, simulate
 from asnets.experiments.definition import preset_of
 from asnets.grounding import GroundTask, ground
 from asnets.network.model_file import model_bytes, read_model
 from asnets.planning import SearchLimits, Solver
-from asnets.policies.native_network import NativeNetworkPolicy
+from asnets.policies.networks import network_policy
 from asnets.ppddl import parse_text
 from asnets.training.trainer import Trainer, train
 
-Figures = dict[str, Any]
-Keep = Callable[[Figures], None]
-"""Takes the figures so far, in case the cell is stopped."""
+Metrics = dict[str, Any]
+Keep = Callable[[Metrics], None]
+"""Takes the metrics so far, in case the cell is stopped."""
 
 
-def do_cell(payload: dict[str, Any], model: bytes | None, keep: Keep) -> tuple[str, Figures, bytes | None]:
-    """Does a cell; returns its outcome, its figures and, of a training, the model file."""
+def do_cell(payload: dict[str, Any], model: bytes | None, keep: Keep) -> tuple[str, Metrics, bytes | None]:
+    """Does a cell; returns its outcome, its metrics and, of a training, the model file."""
     match payload["kind"]:
         case "train":
             return _train(payload)
@@ -51,7 +52,7 @@ def do_cell(payload: dict[str, Any], model: bytes | None, keep: Keep) -> tuple[s
             return *_follow_strategy(payload), None
 
 
-def _train(payload: dict[str, Any]) -> tuple[str, Figures, bytes]:
+def _train(payload: dict[str, Any]) -> tuple[str, Metrics, bytes]:
     preset = preset_of(payload["settings"])
     deadline = Deadline(preset.training.time_limit)
     tasks = [read_task(each) for each in payload["problems"]]
@@ -61,18 +62,25 @@ def _train(payload: dict[str, Any]) -> tuple[str, Figures, bytes]:
     cpu = time.process_time() - begin
     result = trainer.result() | {"ended": reason}
     curve = [
-        {"elapsed": each.elapsed, "coverage": each.coverage, "cost": each.cost, "loss": each.loss}
-        for each in trainer.progress.history
+        {
+            "elapsed": epoch.elapsed,
+            "seconds": epoch.seconds,
+            "memory": epoch.memory,
+            "coverage": epoch.coverage,
+            "cost": epoch.cost,
+            "loss": epoch.loss,
+        }
+        for epoch in trainer.progress.history
     ]
-    figures = {"epochs": len(curve), "ended": reason, "cpu": cpu, "left_out": result["left_out"], "curve": curve}
-    return "finished", figures, model_bytes(trainer.best_network(), result)
+    metrics = {"epochs": len(curve), "ended": reason, "cpu": cpu, "left_out": result["left_out"], "curve": curve}
+    return "finished", metrics, model_bytes(trainer.best_network(), result)
 
 
-def _run_network(payload: dict[str, Any], model: bytes, keep: Keep) -> tuple[str, Figures]:
+def _run_network(payload: dict[str, Any], model: bytes, keep: Keep) -> tuple[str, Metrics]:
     network = read_policy(model).network
     start = time.process_time()
     task = read_task(payload["problem"])
-    policy = NativeNetworkPolicy(network, task)
+    policy = network_policy(network, task)
     loaded = time.process_time()
 
     def run(number: int) -> tuple[int, float]:
@@ -81,22 +89,20 @@ def _run_network(payload: dict[str, Any], model: bytes, keep: Keep) -> tuple[str
         )
         return int(found.endings[0]), float(found.costs[0])
 
-    def more() -> Figures:
-        spent = policy.native.statistics()
+    def more() -> Metrics:
+        features, in_network = network_seconds(policy)
         seconds = {"load": loaded - start, "execute": time.process_time() - loaded}
-        return {
-            "seconds": seconds | {"features": spent["feature_seconds"], "network": spent["network_seconds"]},
-        }
+        return {"seconds": seconds | {"features": features, "network": in_network}}
 
     return _execute(payload, start, run, more, keep)
 
 
-def _plan(payload: dict[str, Any], keep: Keep) -> tuple[str, Figures]:
-    settings, cut_offs, seed = payload["settings"], payload["cut_offs"], payload["seed"]
-    is_replanner = settings["planner"] == "ssipp"
+def _plan(payload: dict[str, Any], keep: Keep) -> tuple[str, Metrics]:
+    config, cut_offs, seed = payload["settings"], payload["cut_offs"], payload["seed"]
+    is_replanner = config["planner"] == "ssipp"
     start = time.process_time()
     task = read_task(payload["problem"])
-    solver = Solver(task, settings["planner"], settings["heuristic"], seed=seed, depth=settings["depth"])
+    solver = Solver(task, config["planner"], config["heuristic"], seed=seed, depth=config["depth"])
     loaded = time.process_time()
     seconds = max(1e-3, cut_offs["time_limit"] - (loaded - start) - (cut_offs["margin"] if is_replanner else 0))
     solution = solver.solve(limits=SearchLimits(cpu_seconds=seconds, memory=cut_offs["memory_limit"]))
@@ -106,7 +112,7 @@ def _plan(payload: dict[str, Any], keep: Keep) -> tuple[str, Figures]:
         _, costs, endings = solver.run_episodes(seed, number, 1, payload["max_steps"])
         return int(endings[0]), float(costs[0])
 
-    def more() -> Figures:
+    def more() -> Metrics:
         return {
             "seconds": {"load": loaded - start, "search": searched - loaded, "execute": time.process_time() - searched},
             "status": solution.status,
@@ -116,7 +122,7 @@ def _plan(payload: dict[str, Any], keep: Keep) -> tuple[str, Figures]:
         }
 
     if solution.status != "converged" and not (is_replanner and solution.status == "time"):
-        return solution.status, _figures(payload, [], []) | more()
+        return solution.status, _metrics(payload, [], []) | more()
     return _execute(payload, start, run, more, keep)
 
 
@@ -124,36 +130,36 @@ def _execute(
     payload: dict[str, Any],
     start: float,
     run: Callable[[int], tuple[int, float]],
-    more: Callable[[], Figures],
+    more: Callable[[], Metrics],
     keep: Keep,
-) -> tuple[str, Figures]:
-    """Makes the runs of a cell one by one, until its time limit; returns its outcome and figures.
+) -> tuple[str, Metrics]:
+    """Makes the runs of a cell one by one, until its time limit; returns its outcome and metrics.
 
     Args:
         payload: The cell's.
         start: The CPU time at which it began.
         run: Makes the run of a number; returns how it ended and its cost.
-        more: The figures beside those of runs.
-        keep: Called with all figures before the first run and after each.
+        more: The metrics beside those of runs.
+        keep: Called with all metrics before the first run and after each.
     """
     endings: list[int] = []
     costs: list[float] = []
 
-    def figures() -> Figures:
-        return _figures(payload, endings, costs) | more()
+    def metrics() -> Metrics:
+        return _metrics(payload, endings, costs) | more()
 
-    keep(figures())
+    keep(metrics())
     for number in range(payload["runs"]):
         if time.process_time() - start >= payload["cut_offs"]["time_limit"]:
-            return "time", figures()
+            return "time", metrics()
         ending, cost = run(number)
         endings.append(ending)
         costs.append(cost)
-        keep(figures())
-    return "finished", figures()
+        keep(metrics())
+    return "finished", metrics()
 
 
-def _follow_strategy(payload: dict[str, Any]) -> tuple[str, Figures]:
+def _follow_strategy(payload: dict[str, Any]) -> tuple[str, Metrics]:
     start = time.process_time()
     task = read_task(payload["problem"])
     loaded = time.process_time()
@@ -165,10 +171,10 @@ def _follow_strategy(payload: dict[str, Any]) -> tuple[str, Figures]:
         seed=payload["seed"],
     )
     seconds = {"load": loaded - start, "execute": time.process_time() - loaded}
-    return "finished", _figures(payload, runs.endings.tolist(), runs.costs.tolist()) | {"seconds": seconds}
+    return "finished", _metrics(payload, runs.endings.tolist(), runs.costs.tolist()) | {"seconds": seconds}
 
 
-def _figures(payload: dict[str, Any], endings: list[int], costs: list[float]) -> Figures:
+def _metrics(payload: dict[str, Any], endings: list[int], costs: list[float]) -> Metrics:
     return {"runs": payload["runs"], "endings": [ENDINGS[ending] for ending in endings], "costs": list(costs)}
 
 

@@ -29,38 +29,38 @@ def shortcomings(trainer: Trainer, reason: str) -> list[str]:
     failed = _failed(trainer, best)
     if not failed:
         return []
-    found = [f"training has not succeeded: {'; '.join(failed)}"]
+    sentences = [f"training has not succeeded: {'; '.join(failed)}"]
     config = trainer.preset.training
     if trainer.progress.idle_epochs < config.patience:
         epochs = len(trainer.progress.history)
         after = f"{epochs} epoch{'s' * (epochs != 1)}"
-        found.append(f"training was ended early, by {reason} after {after}: more time or epochs may be enough")
+        sentences.append(f"training was ended early, by {reason} after {after}: more time or epochs may be enough")
     if best.skipped:
-        found.append(
+        sentences.append(
             f"the teacher skipped {best.skipped:,} states, which take more than {config.query_limit:,} expanded states "
             "each, or where an action has too many successors: a larger --query-limit or another --teacher-heuristic "
             "may help"
         )
     if best.memory == 0:
-        found.append(
+        sentences.append(
             "nothing could be learnt: no state has a label. States teach nothing that have one applicable action, or "
             "from which giving up is best (--penalty)"
         )
-        return found
+        return sentences
     floor = trainer.memory.loss_floor()
     if best.loss > floor + 0.05 + 0.1 * floor:
-        found.append(
+        sentences.append(
             f"the loss is {best.loss:.3f}, while the labels allow {floor:.3f}: the network does not tell the best "
             f"actions apart. More --layers ({trainer.preset.network.layers} now), another --feature "
             f"({', '.join(trainer.preset.network.features) or 'none'} now), more --learn-steps or another "
             "--learning-rate may help"
         )
     else:
-        found.append(
+        sentences.append(
             f"the loss, {best.loss:.3f}, is about what the labels allow, {floor:.3f}: what the teacher taught was "
             "learnt, but the policy meets other states. More epochs, or training problems of more kinds, may help"
         )
-    return found
+    return sentences
 
 
 def _failed(trainer: Trainer, best: EpochRecord) -> list[str]:

@@ -23,8 +23,10 @@ from asnets.errors import LimitError, ModelFileError
 from asnets.files import checksum, join_tensors, read_bytes, split_tensors, write_atomically
 from asnets.grounding import GroundTask
 from asnets.grounding.fingerprint import fingerprint
-from asnets.training.config import Preset
+from asnets.network import NetworkConfig
+from asnets.training.config import Preset, TrainingConfig
 from asnets.training.progress import EpochRecord, Progress
+from asnets.training.teacher import TeacherFactory
 from asnets.training.trainer import Trainer
 
 FORMAT = "asnets-checkpoint"
@@ -53,11 +55,11 @@ def save_checkpoint(path: Path, trainer: Trainer) -> None:
     for number, (problem, teacher) in enumerate(zip(trainer.memory.problems, trainer.teachers, strict=True)):
         for column, matrix in problem.packed().items():
             tensors[f"memory/{number}/{column}"] = matrix
-        questions = np.zeros((len(teacher.questions), teacher.task.num_propositions), np.bool_)
+        questions = np.zeros((len(teacher.questions), trainer.tasks[number].num_propositions), np.bool_)
         for row, propositions in enumerate(teacher.questions):
             questions[row, propositions] = True
         tensors[f"questions/{number}"] = np.packbits(questions, axis=1)
-    left_out = {each.position: each.reason for each in trainer.left_out}
+    left_out = {problem.position: problem.reason for problem in trainer.left_out}
     header = _options(trainer.preset, trainer.seed) | {
         "costs": trainer.tasks[0].cost_mode,
         "problems": [
@@ -88,7 +90,9 @@ class Checkpoint:
 
     @property
     def progress(self) -> Progress:
-        return Progress([EpochRecord.from_dict(each) for each in self.header["history"]], self.header["idle_epochs"])
+        return Progress(
+            [EpochRecord.from_dict(record) for record in self.header["history"]], self.header["idle_epochs"]
+        )
 
     def check_options(self, preset: Preset, seed: int) -> None:
         """Checks that training would go on as it began; options that say when to stop may differ.
@@ -96,13 +100,12 @@ class Checkpoint:
         Raises:
             ModelFileError: Naming an option that differs.
         """
-        for key, value in _options(preset, seed).items():
-            there = self.header[key]
-            if not isinstance(value, dict):
-                value, there = {key: value}, {key: there}
-            for name in value:
-                if there.get(name) != value[name] and not (self.diverged and name in _TAMING):
-                    raise self._other(f"{name} is {there.get(name)} there, {value[name]} here")
+        here = _flat(_options(preset, seed))
+        # Options that are newer than the checkpoint had their defaults.
+        there = _flat(_options(Preset(NetworkConfig(), TrainingConfig()), seed)) | _flat(self.header)
+        for name in here:
+            if there[name] != here[name] and not (self.diverged and name in _TAMING):
+                raise self._other(f"{name} is {there[name]} there, {here[name]} here")
 
     def check_problems(self, tasks: Sequence[GroundTask]) -> None:
         """Checks that the problems are the same.
@@ -111,7 +114,7 @@ class Checkpoint:
             ModelFileError: Naming what differs.
         """
         problems = self.header["problems"]
-        there, here = [each["problem"] for each in problems], [task.problem for task in tasks]
+        there, here = [problem["problem"] for problem in problems], [task.problem for task in tasks]
         if there != here:
             raise self._other(f"the problems differ: {', '.join(there)} there, {', '.join(here)} here")
         costs = self.header["costs"]
@@ -129,6 +132,7 @@ class Checkpoint:
         seed: int,
         threads: int = 1,
         deadline: Deadline | None = None,
+        teacher: TeacherFactory | None = None,
         show: Callable[[str], None] = lambda doing: None,
     ) -> Trainer:
         """A trainer that stands where the one that wrote the checkpoint stood.
@@ -142,10 +146,17 @@ class Checkpoint:
         self.check_options(preset, seed)
         self.check_problems(tasks)
         deadline = deadline or self.deadline(preset.training.time_limit)
-        left_out = {i: each["left_out"] for i, each in enumerate(self.header["problems"]) if each["left_out"]}
+        left_out = {i: problem["left_out"] for i, problem in enumerate(self.header["problems"]) if problem["left_out"]}
         try:
             trainer = Trainer(
-                tasks, preset, seed=seed, threads=threads, deadline=deadline, left_out=left_out, show=show
+                tasks,
+                preset,
+                seed=seed,
+                threads=threads,
+                deadline=deadline,
+                left_out=left_out,
+                teacher=teacher,
+                show=show,
             )
             show("the teacher is asked again")
             self._restore(trainer)
@@ -155,12 +166,13 @@ class Checkpoint:
             raise ModelFileError(f"{self.path}: cannot go on from it: {error}. {_BEGIN_ANEW}") from None
         return trainer
 
-    def deadline(self, time_limit: float, used: float = 0.0) -> Deadline:
+    def deadline(self, time_limit: float, used: float = 0.0, within: Deadline | None = None) -> Deadline:
         """The end of what is left of a time limit, which holds for all sessions of the training together.
 
         Args:
             time_limit: In seconds.
             used: What this session has used of it already.
+            within: Another deadline, with which this one passes at the latest.
 
         Raises:
             LimitError: If nothing is left.
@@ -168,7 +180,7 @@ class Checkpoint:
         used += self.progress.elapsed
         if used >= time_limit:
             raise self.out_of_time(time_limit)
-        return Deadline(time_limit, used=used)
+        return Deadline(time_limit, within=within, used=used)
 
     def out_of_time(self, time_limit: float) -> LimitError:
         return LimitError(
@@ -195,16 +207,18 @@ class Checkpoint:
         trainer.dropout.set_state(torch.from_numpy(tensors["dropout"].copy()))
         trainer.sampling.bit_generator.state = _from_json(self.header["sampling"])
         for number, teacher in enumerate(trainer.teachers):
-            width = teacher.task.num_propositions
+            width = trainer.tasks[number].num_propositions
             questions = np.unpackbits(tensors[f"questions/{number}"], axis=1, count=width).view(np.bool_)
             asked = [np.flatnonzero(row).astype(np.int32) for row in questions]
-            lessons = teacher.teach_again(asked, trainer.deadline)
+            num_labelled = teacher.replay(asked, trainer.deadline)
             prefix = f"memory/{number}/"
             columns = {name.removeprefix(prefix): array for name, array in tensors.items() if name.startswith(prefix)}
+            if "best" in columns:  # What labels were called when there was one kind of them.
+                columns["labels"] = columns.pop("best")
             trainer.memory.problems[number].unpack(columns)
             teacher.was_cut = self.header["cut_teachers"][number]
-            if lessons != len(trainer.memory.problems[number]) and not teacher.was_cut:
-                raise ValueError("the teacher does not teach what it taught before")
+            if num_labelled != len(trainer.memory.problems[number]) and not teacher.was_cut:
+                raise ValueError("the teacher does not label what it labelled before")
         trainer.progress = self.progress
         trainer.earlier_seconds = trainer.progress.elapsed
 
@@ -251,6 +265,10 @@ def _options(preset: Preset, seed: int) -> dict[str, Any]:
     """What must be the same for training to go on, beside the problems."""
     training = {key: value for key, value in preset.training.to_dict().items() if key not in ENDINGS}
     return {"seed": seed, "network": preset.network.to_dict(), "training": training}
+
+
+def _flat(options: dict[str, Any]) -> dict[str, Any]:
+    return {"seed": options["seed"], **options["network"], **options["training"]}
 
 
 def _as_json(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,41 +12,48 @@ from torch import Tensor
 
 from asnets.grounding import GroundTask
 from asnets.network.batch import Batch, DisjointUnion, StateInputs, make_batch
-from asnets.planning import features_width
-from asnets.training.teacher import Lesson
+from asnets.planning import ActionFeatures, features_are_binary, features_width
+from asnets.training.config import TrainingConfig
+from asnets.training.loss import LOSSES
+from asnets.training.teacher import LabelledState
 
-Bools = npt.NDArray[np.bool_]
+Matrix = npt.NDArray[Any]
 
 
 class ProblemMemory:
-    """The labelled states of one problem, as matrices with a row for each state."""
+    """The labelled states of one problem, as matrices with a row for each state: bits, or 32-bit numbers."""
 
-    def __init__(self, task: GroundTask, features: Sequence[str]) -> None:
+    def __init__(self, task: GroundTask, features: Sequence[str], config: TrainingConfig) -> None:
         self._size = 0
-        self._columns: dict[str, Bools] = {
+        self._config = config
+        self._loss = LOSSES[config.loss]
+        self._features = ActionFeatures(task, features) if features else None
+        self._width = features_width(features)
+        label = np.bool_ if self._loss.has_binary_labels else np.float32
+        self._columns: dict[str, Matrix] = {
             "truth": np.zeros((0, task.num_propositions), np.bool_),
             "enabled": np.zeros((0, task.num_actions), np.bool_),
-            "best": np.zeros((0, task.num_actions), np.bool_),
+            "labels": np.zeros((0, task.num_actions), label),
         }
-        self._width = features_width(features)
         if features:
-            self._columns["features"] = np.zeros((0, self._width * task.num_actions), np.bool_)
+            feature = np.bool_ if features_are_binary(features) else np.float32
+            self._columns["features"] = np.zeros((0, self._width * task.num_actions), feature)
 
     def __len__(self) -> int:
         return self._size
 
-    def add(self, lessons: Sequence[Lesson]) -> None:
-        self._reserve(self._size + len(lessons))
-        for lesson in lessons:
+    def add(self, states: Sequence[LabelledState]) -> None:
+        self._reserve(self._size + len(states))
+        for state in states:
             row = {name: column[self._size] for name, column in self._columns.items()}
-            row["truth"][lesson.propositions] = True
-            row["enabled"][lesson.enabled] = True
-            row["best"][lesson.enabled[lesson.best]] = True
-            if lesson.action_features is not None:
-                row["features"][:] = lesson.action_features.ravel()
+            row["truth"][state.propositions] = True
+            row["enabled"][state.enabled] = True
+            row["labels"][state.enabled] = self._loss.labels(state.q_values, self._config)
+            if self._features is not None:
+                row["features"][:] = self._features.of(state.propositions).ravel()
             self._size += 1
 
-    def rows(self, indices: npt.NDArray[np.int64]) -> tuple[StateInputs, Bools]:
+    def rows(self, indices: npt.NDArray[np.int64]) -> tuple[StateInputs, Matrix]:
         """What the network reads of some of the states, and their labels."""
         chosen = {name: column[indices] for name, column in self._columns.items()}
         features = chosen.get("features")
@@ -54,18 +62,22 @@ class ProblemMemory:
             chosen["enabled"],
             None if features is None else features.reshape(len(indices), -1, self._width),
         )
-        return inputs, chosen["best"]
+        return inputs, chosen["labels"]
 
-    def num_best(self) -> npt.NDArray[np.int64]:
-        """For each state, how many actions are best."""
-        counts: npt.NDArray[np.int64] = self._columns["best"][: self._size].sum(axis=1, dtype=np.int64)
-        return counts
+    def lower_bounds(self) -> npt.NDArray[np.float64]:
+        """For each state, the lowest loss that its labels allow."""
+        labels, enabled = (self._columns[name][: self._size] for name in ("labels", "enabled"))
+        return self._loss.lower_bounds(labels, enabled)
 
-    def packed(self) -> dict[str, npt.NDArray[np.uint8]]:
-        """The matrices, eight columns in a byte."""
-        return {name: np.packbits(column[: self._size], axis=1) for name, column in self._columns.items()}
+    def packed(self) -> dict[str, Matrix]:
+        """The matrices; of bits, eight columns in a byte."""
+        columns = {name: column[: self._size] for name, column in self._columns.items()}
+        return {
+            name: np.packbits(column, axis=1) if column.dtype == np.bool_ else column
+            for name, column in columns.items()
+        }
 
-    def unpack(self, packed: dict[str, npt.NDArray[np.uint8]]) -> None:
+    def unpack(self, packed: dict[str, Matrix]) -> None:
         """Takes over matrices made by `packed`.
 
         Raises:
@@ -75,16 +87,19 @@ class ProblemMemory:
         if set(packed) != set(self._columns) or len(sizes) != 1:
             raise ValueError("the memory has other columns")
         for name, column in self._columns.items():
-            width = column.shape[1]
-            if packed[name].ndim != 2 or packed[name].shape[1] != -(-width // 8):
+            matrix, width, is_packed = packed[name], column.shape[1], column.dtype == np.bool_
+            dtype, stored_width = (np.uint8, -(-width // 8)) if is_packed else (column.dtype, width)
+            if matrix.dtype != dtype or matrix.ndim != 2 or matrix.shape[1] != stored_width:
                 raise ValueError(f"the column {name!r} of the memory has another width")
-            self._columns[name] = np.unpackbits(packed[name], axis=1, count=width).view(np.bool_)
+            self._columns[name] = (
+                np.unpackbits(matrix, axis=1, count=width).view(np.bool_) if is_packed else matrix.copy()
+            )
         self._size = sizes.pop()
 
     def _reserve(self, size: int) -> None:
         for name, column in self._columns.items():
             if size > len(column):
-                larger = np.zeros((max(size, 2 * len(column), 64), column.shape[1]), np.bool_)
+                larger = np.zeros((max(size, 2 * len(column), 64), column.shape[1]), column.dtype)
                 larger[: self._size] = column[: self._size]
                 self._columns[name] = larger
 
@@ -92,23 +107,22 @@ class ProblemMemory:
 class Memory:
     """The memories of all training problems."""
 
-    def __init__(self, tasks: Sequence[GroundTask], union: DisjointUnion, features: Sequence[str]) -> None:
-        self.problems = [ProblemMemory(task, features) for task in tasks]
+    def __init__(
+        self, tasks: Sequence[GroundTask], union: DisjointUnion, features: Sequence[str], config: TrainingConfig
+    ) -> None:
+        self.problems = [ProblemMemory(task, features, config) for task in tasks]
         self._union = union
 
     def __len__(self) -> int:
         return sum(len(problem) for problem in self.problems)
 
     def loss_floor(self) -> float:
-        """The lowest mean loss of a state that the labels allow; 0 without states.
-
-        Of k best actions, each has the probability 1/k at best: that makes a loss of k log k.
-        """
-        counts = np.concatenate([np.zeros(0), *(problem.num_best() for problem in self.problems)])
-        return float((counts * np.log(counts)).mean()) if len(counts) else 0.0
+        """The lowest mean loss of a state that the labels allow; 0 without states."""
+        bounds = np.concatenate([problem.lower_bounds() for problem in self.problems])
+        return float(bounds.mean()) if len(bounds) else 0.0
 
     def sample(self, size: int, random: np.random.Generator) -> tuple[Batch, Tensor]:
-        """A minibatch drawn uniformly, with replacement, from all states; and the labels y of its rows."""
+        """A minibatch drawn uniformly, with replacement, from all states; and the labels of its rows."""
         ends = np.cumsum([len(problem) for problem in self.problems])
         drawn = np.sort(random.integers(ends[-1], size=size))
         parts = np.split(drawn, np.searchsorted(drawn, ends[:-1]))
@@ -118,7 +132,7 @@ class Memory:
             if len(part) == 0:
                 inputs.append(None)
                 continue
-            states, best = problem.rows(part - begin)
+            states, of_states = problem.rows(part - begin)
             inputs.append(states)
-            labels.append(best.ravel())
+            labels.append(of_states.ravel())
         return make_batch(self._union, inputs), torch.from_numpy(np.concatenate(labels))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from asnets.deadline import Deadline
 from asnets.errors import ConfigError, LimitError
 from asnets.grounding import GroundTask
-from asnets.training.config import Preset
+from asnets.training.config import TrainingConfig
 from asnets.training.progress import most_time
 from asnets.training.seeds import derived_seed
-from asnets.training.teacher import OutOfTimeError, Teacher
+from asnets.training.teacher import OutOfTimeError, Teacher, TeacherFactory
 
 logger = logging.getLogger("asnets.training")
 
@@ -65,7 +66,8 @@ class Choice:
 
 def choose_problems(
     tasks: Sequence[GroundTask],
-    preset: Preset,
+    config: TrainingConfig,
+    make_teacher: TeacherFactory,
     *,
     seed: int,
     deadline: Deadline,
@@ -79,7 +81,8 @@ def choose_problems(
 
     Args:
         tasks: The problems.
-        preset: How they are to be trained on.
+        config: How they are to be trained on.
+        make_teacher: Makes the teacher of each.
         seed: Of the training.
         deadline: When training has to end.
         left_out: What an earlier session left out and why, by position. It is left out again; all others are used.
@@ -89,7 +92,6 @@ def choose_problems(
         ConfigError: If there is no problem to train on.
         LimitError: If there is none since a limit was reached: on time, expanded states, or successors of an action.
     """
-    config = preset.training
     used: dict[int, TrainingProblem] = {}
     reasons: dict[int, str] = dict(left_out or {})
     seconds: dict[str, float] = {}
@@ -101,16 +103,16 @@ def choose_problems(
         own = deadline if left_out is not None else share.part(1 / (len(order) - done))
         show(f"the teacher solves {task.problem} ({done + 1} of {len(order)})")
         begin = deadline.elapsed
-        teacher = Teacher(task, config, features=preset.network.features, seed=derived_seed(seed, 3, position))
+        teacher = make_teacher(task, config, derived_seed(seed, 3, position))
         try:
-            value = teacher.solve_initial(own)
+            value = teacher.value(own)
         except OutOfTimeError:
             if left_out is not None:
                 raise
             is_late = True
             reasons[position] = (
                 f"the teacher did not solve it in {own.elapsed:.2g} s, its share of the time limit of "
-                f"{config.time_limit:g} s"
+                f"{deadline.seconds:g} s"
             )
             continue
         except LimitError as error:
@@ -126,7 +128,7 @@ def choose_problems(
             )
         elif value == 0:
             reasons[position] = "its goal holds at once"
-        elif value >= config.penalty and teacher.knows_dead_end():
+        elif math.isinf(value):
             reasons[position] = "its goal cannot be reached"
         elif value >= config.penalty:
             reasons[position] = (
@@ -140,16 +142,16 @@ def choose_problems(
         seconds,
     )
     if not used:
-        why = "; ".join(f"{each.problem} is left out because {each.reason}" for each in choice.left_out)
+        why = "; ".join(f"{problem.problem} is left out because {problem.reason}" for problem in choice.left_out)
         if is_late:
             raise LimitError(
-                f"the time limit of {config.time_limit:g} s was reached before there was a problem to train on: {why}. "
+                f"the time limit of {deadline.seconds:g} s was reached before there was a problem to train on: {why}. "
                 f"Most of the time went to {most_time(seconds)}. {MORE_TIME}"
             )
         kind = LimitError if too_large else ConfigError
         raise kind(f"there is no problem to train on: {why}")
-    for each in choice.left_out:
-        logger.warning("%s is left out: %s", each.problem, each.reason)
+    for problem in choice.left_out:
+        logger.warning("%s is left out: %s", problem.problem, problem.reason)
     return choice
 
 

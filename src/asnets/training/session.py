@@ -1,19 +1,110 @@
-"""Training that leaves files: a checkpoint and a log after every epoch, and the model in the end."""
+"""Training from problems to a result. With files: a checkpoint and a log after each epoch, and the model in the end."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from typing import TypeVar
 
+from asnets.deadline import Deadline
 from asnets.errors import ConfigError, FileError, LimitError, TrainingError
 from asnets.files import check_replaceable, locked, refuse_overwriting, write_atomically
+from asnets.grounding import GroundTask
 from asnets.network.model_file import is_model, save_model
 from asnets.training.checkpoint import Checkpoint, mark_diverged, read_checkpoint, save_checkpoint
 from asnets.training.config import Preset
 from asnets.training.progress import EpochRecord
 from asnets.training.trainer import Trainer, train
+
+logger = logging.getLogger("asnets.training")
+
+_CHECKPOINT = ".checkpoint"
+
+Name = TypeVar("Name")
+Bound = Callable[[Deadline, str], AbstractContextManager[None]]
+"""Ends the work within it soon after a deadline, wherever it is; the text says what the work is."""
+
+
+def run_training(
+    problems: Sequence[Name],
+    read: Callable[[Name, Deadline], GroundTask],
+    preset: Preset,
+    *,
+    seed: int = 0,
+    threads: int = 1,
+    deadline: Deadline,
+    files: SessionFiles | None = None,
+    resume: bool = False,
+    force: bool = False,
+    progress: Callable[[str], None] = lambda doing: None,
+    on_epoch: Callable[[EpochRecord], None] = lambda record: None,
+    bounded: Bound = lambda deadline, doing: nullcontext(),
+) -> tuple[Trainer, str]:
+    """Reads problems and trains on them until it is over; returns the trainer and why it is over.
+
+    Args:
+        problems: Their names.
+        read: Reads one of them.
+        preset: The network and how to train it.
+        seed: Of all random choices.
+        threads: How many problems to explore at once.
+        deadline: When it has to end, from the beginning of the time limit on.
+        files: What to write; None for nothing.
+        resume: Whether to go on from the checkpoint of the files.
+        force: Whether to replace a model and a checkpoint.
+        progress: Called with what is going on.
+        on_epoch: Called after each epoch.
+        bounded: How a deadline is enforced where the work does not look at it.
+
+    Raises:
+        ConfigError: If the files are not to be replaced, or there is no problem to train on.
+        FileError: If a file cannot be read or written.
+        LimitError: If time runs out before an epoch is finished.
+        TrainingError: If the loss is no longer a number.
+    """
+    session: Session | None = None
+    with nullcontext() if files is None else files.lock():
+        checkpoint = files.resume(preset, seed) if files is not None and resume else None
+        if checkpoint is not None:
+            deadline = checkpoint.deadline(preset.training.time_limit, deadline.elapsed, within=deadline)
+        elif files is not None:
+            files.begin(force=force)
+        try:
+            tasks = []
+            for problem in problems:
+                doing = f"reading {problem}"
+                progress(doing)
+                deadline.check(doing)
+                with bounded(deadline, doing):
+                    tasks.append(read(problem, deadline))
+            start: Callable[..., Trainer] = Trainer if checkpoint is None else checkpoint.resume
+            with bounded(deadline, "training was set up"):
+                trainer = start(tasks, preset, seed=seed, threads=threads, deadline=deadline, show=progress)
+            if files is None:
+                with bounded(deadline, "training"):
+                    return trainer, train(trainer, on_epoch)
+            session = Session(trainer, files)
+            try:
+                with bounded(deadline, "training"):
+                    reason = session.train(on_epoch)
+            except LimitError:
+                reason = session.time_is_up()
+            session.finish(reason)
+        except KeyboardInterrupt:
+            if files is not None:
+                logger.warning("%s", _stopped(session, files, checkpoint))
+            raise
+    return trainer, reason
+
+
+def _stopped(session: Session | None, files: SessionFiles, checkpoint: Checkpoint | None) -> str:
+    if session is None and checkpoint is None:
+        return "stopped before the first epoch; nothing was written"
+    where = "" if session is None else f" after {session.saved_epochs} epoch{'s' * (session.saved_epochs != 1)}"
+    return f"stopped{where}, kept in {files.checkpoint}; the same command with --resume goes on"
 
 
 class SessionFiles:
@@ -39,11 +130,22 @@ class SessionFiles:
         if not model.name or model.is_dir():
             raise ConfigError(f"{model} is a folder; -o names the model file")
         self.model = model
-        self.checkpoint = model.with_name(model.name + ".checkpoint")
+        self.checkpoint = model.with_name(model.name + _CHECKPOINT)
         self.log = model.with_name(model.name + ".jsonl")
         self._lock = model.with_name(model.name + ".lock")
         for path in (self.model, self.checkpoint, self.log, self._lock):
             refuse_overwriting(path, list(inputs))
+
+    @classmethod
+    def of_checkpoint(cls, checkpoint: Path, inputs: Iterable[str | Path] = ()) -> SessionFiles:
+        """The files that a checkpoint is one of.
+
+        Raises:
+            ConfigError: If it is not called MODEL.checkpoint, or as for the constructor.
+        """
+        if checkpoint.suffix != _CHECKPOINT or checkpoint.name == _CHECKPOINT:
+            raise ConfigError(f"{checkpoint}: a checkpoint is called as its model file with {_CHECKPOINT} at the end")
+        return cls(checkpoint.with_suffix(""), inputs)
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -166,5 +268,5 @@ class Session:
         history = self.trainer.progress.history
         save_checkpoint(self.files.checkpoint, self.trainer)
         self.saved_epochs = len(history)
-        lines = (json.dumps(each.to_dict(), allow_nan=False) + "\n" for each in history)
+        lines = (json.dumps(record.to_dict(), allow_nan=False) + "\n" for record in history)
         write_atomically(self.files.log, "".join(lines))

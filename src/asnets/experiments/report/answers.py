@@ -1,71 +1,29 @@
-"""The paper's four questions, answered from our numbers; where the paper has numbers, says whether they agree."""
+"""The paper's questions, answered from our numbers; where the paper has numbers, says whether they agree."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from asnets.experiments.report.document import Block, Bullets, Heading, Paragraph
-from asnets.experiments.report.findings import (
-    DIVIDED,
-    OPEN,
-    Finding,
-    features,
-    lookahead,
-    sentences,
-    teachers,
-    worth,
-)
+from asnets.experiments.report.findings import DIVIDED, OPEN, Finding, find, sentences
 from asnets.experiments.report.networks import is_in_paper, judged_networks, other_networks
+from asnets.experiments.report.paper import Question, paper_questions
 from asnets.experiments.report.tallies import listed
-from asnets.experiments.results import ExperimentResults, SystemInfo
-
-Find = Callable[[ExperimentResults, Sequence[SystemInfo]], Finding | None]
-
-_WORTH = {
-    "more": "Worth it in",
-    "as many": "No more solved than by a baseline in",
-    "fewer": "Not worth it in",
-}
-
-_FEATURES = {
-    "necessary": "Necessary in",
-    "helpful": "Helpful in",
-    "not enough": "Helpful, but not enough, in",
-    "not necessary": "Not necessary in",
-    "without effect": "Without effect on what is solved in",
-    "a hindrance": "A hindrance in",
-}
-
-_TEACHERS = {
-    "sufficient": "A suboptimal teacher is sufficient in",
-    "not sufficient": "An optimal teacher does better in",
-}
-
-_LOOKAHEAD = {
-    "no": "No: equal lookahead solves less in",
-    "not told": "These numbers do not rule it out, since SSiPP solves as much, in",
-}
-
-_QUESTIONS: tuple[tuple[str, Find, dict[str, str]], ...] = (
-    ("When is it worth using an ASNet?", worth, _WORTH),
-    ("Are the heuristic features necessary?", features, _FEATURES),
-    ("How do suboptimal teachers affect it?", teachers, _TEACHERS),
-    ("Is it performing fixed-depth lookahead?", lookahead, _LOOKAHEAD),
-)
+from asnets.experiments.results import ExperimentResults
 
 
 def answers(experiments: Sequence[ExperimentResults]) -> list[Block]:
     """All questions with their answers."""
     blocks: list[Block] = []
-    for question, find, words in _QUESTIONS:
-        findings = [found for each in experiments if (found := _find(find, each)) is not None]
-        blocks.append(Heading(question))
+    for question in paper_questions().values():
+        findings = [finding for each in experiments if (finding := _find(question, each)) is not None]
+        blocks.append(Heading(question.text))
         if not findings:
             blocks.append(Paragraph("There is no experiment here with the systems that it takes.", "Not answered."))
             continue
-        blocks.append(Paragraph(_paper_agreement(findings), _conclusion(findings, words)))
+        blocks.append(Paragraph(_paper_agreement(findings), _conclusion(findings, question.verdicts)))
         blocks.append(Bullets(tuple(Paragraph(each.text, f"{each.experiment.title}:") for each in findings)))
     return [*blocks, Heading("How the answers are made"), Paragraph(_rules(experiments))]
 
@@ -85,19 +43,19 @@ def _rules(experiments: Sequence[ExperimentResults]) -> str:
     )
 
 
-def _find(find: Find, experiment: ExperimentResults) -> Finding | None:
-    found = find(experiment, judged_networks(experiment))
-    if found is None:
+def _find(question: Question, experiment: ExperimentResults) -> Finding | None:
+    finding = find(question, experiment, judged_networks(experiment))
+    if finding is None:
         return None
     if not experiment.rows():
-        return replace(found, text="Nothing has been run yet.")
-    parts = [found.text]
-    if len(found.verdicts) > 1:
-        parts.append(_seeds_text(found.verdicts))
-    beside = find(experiment, others) if (others := other_networks(experiment)) else None
+        return replace(finding, text="Nothing has been run yet.")
+    parts = [finding.text]
+    if len(finding.verdicts) > 1:
+        parts.append(_seeds_text(finding.verdicts))
+    beside = find(question, experiment, others) if (others := other_networks(experiment)) else None
     if beside is not None:
         parts.append(f"Ours beside it: {beside.summary}")
-    return replace(found, text=sentences(parts))
+    return replace(finding, text=sentences(parts))
 
 
 def _seeds_text(verdicts: Sequence[str]) -> str:
@@ -120,11 +78,11 @@ def _paper_agreement(findings: Sequence[Finding]) -> str:
     )
 
 
-def _conclusion(findings: Sequence[Finding], words: dict[str, str]) -> str:
+def _conclusion(findings: Sequence[Finding], verdicts: Mapping[str, str]) -> str:
     parts = []
-    for verdict, word in (words | {DIVIDED: "The training seeds are divided in"}).items():
+    for verdict, words in {**verdicts, DIVIDED: "The training seeds are divided in"}.items():
         titles = [_with_agreement(each) for each in findings if each.verdict == verdict]
-        parts += [f"{word} {listed(titles)}."] if titles else []
+        parts += [f"{words} {listed(titles)}."] if titles else []
     missing = [each.experiment.title for each in findings if each.verdict == OPEN]
     return " ".join(parts + ([f"Open, as cells are missing: {listed(missing)}."] if missing else []))
 

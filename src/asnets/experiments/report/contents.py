@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from asnets.experiments.report.answers import answers
+from asnets.experiments.report.charts import learning_curves, running_times
 from asnets.experiments.report.document import (
     Block,
     Commands,
@@ -15,20 +17,13 @@ from asnets.experiments.report.document import (
     Picture,
     Section,
 )
-from asnets.experiments.report.figures import learning_curves, running_times
 from asnets.experiments.report.networks import is_in_paper, judged_networks, landmark_pair, networks
+from asnets.experiments.report.paper import cut_offs_text, paper_words
 from asnets.experiments.report.references import between_text
 from asnets.experiments.report.scores import argument, is_same_instance
 from asnets.experiments.report.seeds import has_several_seeds, seed_table
 from asnets.experiments.report.selected import best_table, is_compared
-from asnets.experiments.report.special import (
-    MONSTER,
-    TIREWORLD,
-    landmark_table,
-    monster_table,
-    monster_text,
-    training_table,
-)
+from asnets.experiments.report.special import landmark_table, layers_table, layers_text, training_table
 from asnets.experiments.report.tables import (
     comparison_text,
     coverage_table,
@@ -40,6 +35,7 @@ from asnets.experiments.report.tables import (
 )
 from asnets.experiments.report.tallies import tallies
 from asnets.experiments.results import ExperimentResults, count_cells
+from asnets.experiments.shipped import shipped_table
 from asnets.experiments.store import Row
 
 _MANY = 5
@@ -47,16 +43,16 @@ _MANY = 5
 
 
 def make_document(
-    experiments: Sequence[ExperimentResults], pictures: Sequence[Picture] = (), *, with_figures: bool = True
+    experiments: Sequence[ExperimentResults], pictures: Sequence[Picture] = (), *, with_charts: bool = True
 ) -> Document:
-    """The report of all experiments of a folder; figures take longest and can be left out."""
+    """The report of all experiments of a folder; charts take longest and can be left out."""
     compared = [each for each in experiments if is_compared(each)]
     in_paper = any(map(is_in_paper, experiments))
-    title = "The paper’s four questions" if in_paper else "What the runs say"
+    title = shipped_table("paper.toml")["title"] if in_paper else "What the runs say"
     sections = [Section(title, "questions", (*_unfinished(experiments), *answers(experiments)))]
     if compared:
         sections.append(Section("Best ASNet, best baseline", "best", (best_table(compared),)))
-        if with_figures:
+        if with_charts:
             sections.append(Section("Running times", "times", (running_times(compared),), for_docs=False))
     sections += [
         Section(each.title, f"experiment-{number}", tuple(_experiment(each)))
@@ -65,7 +61,7 @@ def make_document(
     if pictures:
         sections.append(Section("Runs to look at", "pictures", tuple(pictures), for_docs=False))
     if any(each.trainings for each in experiments):
-        sections.append(Section("Trainings", "trainings", tuple(_trainings(experiments, with_figures)), for_docs=False))
+        sections.append(Section("Trainings", "trainings", tuple(_trainings(experiments, with_charts)), for_docs=False))
     legend = tuple(map(Paragraph, how_to_read(in_paper=in_paper)))
     sections += [
         Section("How to read the tables", "reading", legend),
@@ -97,7 +93,7 @@ def _run(experiments: Sequence[ExperimentResults]) -> tuple[Block, ...]:
         ("State", f"{state}; nothing is missing" if not missing else f"{state}; {missing} have not been run yet"),
         *_scale_facts(experiments),
         ("Seeds", _seeds(experiments)),
-        ("Versions", _joined(f"asnets {row.outcome.version}" for row in rows.values())),
+        ("Versions", _joined(f"asnets {row.result.version}" for row in rows.values())),
         ("Machines", _joined(_machine(row) for row in rows.values())),
         ("Finished", _dates(list(rows.values()))),
     ]
@@ -113,28 +109,15 @@ def _run(experiments: Sequence[ExperimentResults]) -> tuple[Block, ...]:
 
 
 def _scale_facts(experiments: Sequence[ExperimentResults]) -> list[tuple[str, str]]:
-    facts = []
-    for scale in {each.scale: each.definition["scale"] for each in experiments}.values():
-        planners, networks = scale["cut_offs"], scale["asnet_cut_offs"]
-        skips = (
-            "; sizes above one where none of its runs reached the goal are skipped"
-            if scale["skip_above_failure"]
-            else ""
-        )
-        facts += [
-            (
-                f"Scale {scale['name']}",
-                f"planners {scale['seeds']} × {scale['runs']} runs (seeds × runs) of at most "
-                f"{scale['planner_max_steps']} steps, ASNets {scale['asnet_runs']} runs of at most "
-                f"{scale['max_steps']} steps for each seed of training{skips}",
-            ),
-            (
-                "Cut-offs",
-                f"planners {planners['time_limit']:g} s of CPU time and {planners['memory_limit'] / 1e9:g} GB (SSiPP "
-                f"stops training {planners['margin']:g} s earlier), ASNets {networks['time_limit']:g} s and "
-                f"{networks['memory_limit'] / 1e9:g} GB on a problem",
-            ),
-        ]
+    """What was run how often, and for how long; by experiment where these differ."""
+    titles: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for experiment in experiments:
+        titles.setdefault(_facts_of_scale(experiment.definition["scale"]), []).append(experiment.title)
+    facts = [
+        (name if len(titles) == 1 else f"{name} ({', '.join(of)})", value)
+        for scale, of in titles.items()
+        for name, value in scale
+    ]
     full = [
         f"{each.title} {', '.join(map(str, each.definition['full_sizes']))}"
         for each in experiments
@@ -142,8 +125,28 @@ def _scale_facts(experiments: Sequence[ExperimentResults]) -> list[tuple[str, st
     ]
     return [
         *facts,
-        ("Full cut-offs", f"planners have 9000 s and 10 GB at {'; '.join(full)}" if full else ""),
+        ("Full cut-offs", f"planners have {cut_offs_text()} at {'; '.join(full)}" if full else ""),
     ]
+
+
+def _facts_of_scale(scale: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    planners, networks = scale["cut_offs"], scale["asnet_cut_offs"]
+    skips = (
+        "; sizes above one where none of its runs reached the goal are skipped" if scale["skip_above_failure"] else ""
+    )
+    return (
+        (
+            f"Scale {scale['name']}",
+            f"planners {scale['seeds']} × {scale['runs']} runs (seeds × runs) of at most "
+            f"{scale['planner_max_steps']} steps, ASNets {scale['asnet_runs']} runs of at most "
+            f"{scale['max_steps']} steps for each seed of training{skips}",
+        ),
+        (
+            "Cut-offs",
+            f"planners {planners['time_limit']:g} s of CPU time and {planners['memory_limit'] / 1e9:g} GB (SSiPP "
+            f"stops training {planners['margin']:g} s earlier), ASNets {cut_offs_text(networks)} on a problem",
+        ),
+    )
 
 
 def _seeds(experiments: Sequence[ExperimentResults]) -> str:
@@ -162,7 +165,7 @@ def _range(seeds: Collection[int]) -> str:
 
 
 def _machine(row: Row) -> str:
-    machine = row.outcome.machine
+    machine = row.result.machine
     parts = [
         str(machine.get("processor", "")),
         f"{machine['cores']} cores" if "cores" in machine else "",
@@ -175,7 +178,7 @@ def _machine(row: Row) -> str:
 
 
 def _dates(rows: Sequence[Row]) -> str:
-    days = sorted(row.outcome.finished[:10] for row in rows)
+    days = sorted(row.result.finished[:10] for row in rows)
     if not days:
         return ""
     return days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
@@ -187,8 +190,8 @@ def _joined(texts: Iterable[str]) -> str:
 
 def _experiment(experiment: ExperimentResults) -> list[Block]:
     seeds: list[Block] = [seed_table(experiment)] if has_several_seeds(experiment) else []
-    if experiment.name == MONSTER:
-        return [Paragraph(monster_text(experiment)), monster_table(experiment), *seeds]
+    if "layers" in paper_words(experiment.name):
+        return [Paragraph(layers_text(experiment)), layers_table(experiment), *seeds]
     blocks: list[Block] = []
     if has_paper(experiment):
         blocks.append(Paragraph(comparison_text(experiment)))
@@ -213,17 +216,17 @@ def _experiment(experiment: ExperimentResults) -> list[Block]:
         blocks.append(size_table(experiment))
     blocks += [coverage_table(experiment), *seeds]
     pair = landmark_pair(judged_networks(experiment))
-    if experiment.name == TIREWORLD and pair is not None:
+    if "landmark_time_ratios" in paper_words(experiment.name) and pair is not None:
         blocks.append(landmark_table(experiment, pair))
     return blocks
 
 
-def _trainings(experiments: Sequence[ExperimentResults], with_figures: bool) -> list[Block]:
+def _trainings(experiments: Sequence[ExperimentResults], with_charts: bool) -> list[Block]:
     blocks: list[Block] = [training_table(experiments)]
     seen: set[str] = set()
     for experiment in experiments:
         keys = {row.key for rows in experiment.trainings.values() for row in rows.values() if row is not None}
-        figure = learning_curves(experiment) if with_figures and not keys <= seen else None
-        blocks += [] if figure is None else [figure]
+        chart = learning_curves(experiment) if with_charts and not keys <= seen else None
+        blocks += [] if chart is None else [chart]
         seen |= keys
     return blocks

@@ -1,4 +1,4 @@
-"""What a report consists of, apart from how it looks: sections of text, tables and figures."""
+"""What a report consists of, apart from how it looks: sections of text, tables and charts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Line:
     mark: Mark = ""
 
 
-Cell = tuple[Line, ...]
+TableCell = tuple[Line, ...]
 Record = dict[str, str | int | float | None]
 """A row of a CSV file."""
 
@@ -55,7 +55,7 @@ class Table:
     caption: str
     corner: str
     columns: tuple[Column, ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    rows: tuple[tuple[str, tuple[TableCell, ...]], ...]
     notes: tuple[str, ...] = ()
     again: tuple[str, ...] = ()
     records: tuple[Record, ...] = ()
@@ -72,8 +72,8 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A figure, as SVG and PNG; `name` is that of its files."""
+class Chart:
+    """A chart, as SVG and PNG; `name` is that of its files."""
 
     name: str
     caption: str
@@ -129,7 +129,7 @@ class Picture:
     svg: str
 
 
-Block = Heading | Paragraph | Bullets | Facts | Commands | Table | Figure | Folded | Picture
+Block = Heading | Paragraph | Bullets | Facts | Commands | Table | Chart | Folded | Picture
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What an experiment says on each of the paper's four questions, for networks of one's choice.
+"""What an experiment says on each of the paper's questions, for networks of one's choice.
 
 A finding counts the problems that a system solves fully: on which every run reaches the goal. The same rule, applied to
 the paper's tables, gives what the paper's numbers say. A network is judged for each seed of its training. Nothing is
@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from asnets.experiments.report.figures import training_seconds
+from asnets.experiments.report.charts import training_seconds
 from asnets.experiments.report.networks import (
     is_admissible,
     is_in_paper,
+    is_optimal,
     is_optimally_taught,
     landmark_pair,
     layers,
     planners,
 )
-from asnets.experiments.report.paper import paper_results
+from asnets.experiments.report.paper import Question, cut_offs_text, paper_systems, paper_title
 from asnets.experiments.report.scores import estimate, not_run
 from asnets.experiments.report.special import landmark_seconds
 from asnets.experiments.report.tables import cost_ratio, of_size
@@ -28,7 +29,6 @@ from asnets.experiments.report.tallies import SystemTally, Tally, most, paper_ta
 from asnets.experiments.results import ExperimentResults, SystemInfo
 
 OPEN, DIVIDED = "open", "divided"
-_EXTENDED = "prob-blocksworld-extended"
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,22 @@ class Finding:
         return f"{self.verdicts.count(self.verdict)} of {number} training seeds"
 
 
-def _paper_text(ours: str, our_tally: Tally | None, theirs: str, their_tally: Tally | None) -> str:
-    if our_tally is None or their_tally is None:
-        return ""
-    return f"In the paper’s tables: {our_tally} {ours}, {their_tally.full} {theirs}."
+def _in_paper(
+    experiment: ExperimentResults, question: Question, verdict: Callable[[Tally, Tally], str]
+) -> tuple[str | None, str]:
+    """The verdict by the paper's tables and a sentence with their numbers; nothing where they have none."""
+    ours, theirs = (
+        max(
+            (tally for each in paper_systems(group.systems) if (tally := paper_tally(experiment, each)) is not None),
+            key=lambda tally: tally.full,
+            default=None,
+        )
+        for group in (question.ours, question.theirs)
+    )
+    if ours is None or theirs is None:
+        return None, ""
+    numbers = f"{ours} {question.ours.words}, {theirs.full} {question.theirs.words}"
+    return verdict(ours, theirs), f"In the paper’s tables: {numbers}."
 
 
 def _judge(system: SystemTally, waiting: int, verdict: Callable[[Tally], str]) -> tuple[str, ...]:
@@ -78,7 +90,7 @@ def _judge(system: SystemTally, waiting: int, verdict: Callable[[Tally], str]) -
 # When is it worth it?
 
 
-def worth(experiment: ExperimentResults, systems: Sequence[SystemInfo]) -> Finding | None:
+def worth(experiment: ExperimentResults, systems: Sequence[SystemInfo], question: Question) -> Finding | None:
     """Whether an ASNet solves more problems than every baseline."""
     networks, baselines = tallies(experiment, systems), tallies(experiment, planners(experiment))
     if not networks or not baselines:
@@ -89,23 +101,17 @@ def worth(experiment: ExperimentResults, systems: Sequence[SystemInfo]) -> Findi
     summary = f"{network.title} solves {ours}, the best baseline ({planner.title}) {theirs}" + (
         f", all up to size {size}." if (size := _all_up_to(experiment, planner)) is not None else "."
     )
+    paper, in_paper = _in_paper(experiment, question, lambda ours, theirs: _compare(ours.full, theirs.full))
     parts = [
         summary,
         "" if waiting else _break_even(experiment, network),
         _cost_of_optimal(experiment, network),
         _shorter_cut_offs(experiment),
+        in_paper,
+        _unfinished(waiting),
     ]
-    best, other = (_paper_most(experiment, is_asnet=is_asnet) for is_asnet in (True, False))
-    parts += [_paper_text("by an ASNet", best, "by a baseline", other), _unfinished(waiting)]
-    paper = None if best is None or other is None else _compare(best.full, other.full)
     verdicts = _judge(ours, waiting, lambda each: _compare(each.full, theirs.full))
     return Finding(experiment, verdicts, paper, summary, sentences(parts))
-
-
-def _paper_most(experiment: ExperimentResults, *, is_asnet: bool) -> Tally | None:
-    """The tally of the paper's ASNet or baseline that solves most."""
-    found = [paper_tally(experiment, each) for each in paper_results() if (each[0] == "asnet") == is_asnet]
-    return max((each for each in found if each is not None), key=lambda each: each.full, default=None)
 
 
 def _break_even(experiment: ExperimentResults, network: SystemInfo) -> str:
@@ -145,7 +151,7 @@ def _cost_of_optimal(experiment: ExperimentResults, network: SystemInfo) -> str:
     optimal = [
         each
         for each in planners(experiment)
-        if each.settings.get("planner") != "ssipp" and is_admissible(each.settings.get("heuristic"))
+        if is_optimal(each.config.get("planner")) and is_admissible(each.config.get("heuristic"))
     ]
     if not optimal:
         return ""
@@ -172,7 +178,7 @@ def _cost_of_optimal(experiment: ExperimentResults, network: SystemInfo) -> str:
 # Are the heuristic features necessary?
 
 
-def features(experiment: ExperimentResults, systems: Sequence[SystemInfo]) -> Finding | None:
+def features(experiment: ExperimentResults, systems: Sequence[SystemInfo], question: Question) -> Finding | None:
     """Whether landmarks among the inputs make the difference, with the same teacher."""
     pair = landmark_pair(systems)
     if pair is None:
@@ -188,21 +194,12 @@ def features(experiment: ExperimentResults, systems: Sequence[SystemInfo]) -> Fi
             if seed in others.by_seed
         )
     )
-    best, other = paper_tally(experiment, ("asnet", "h-add")), paper_tally(experiment, ("asnet", "h-add-no-lm"))
-    paper = None if best is None or other is None else _features_verdict(best, other)
+    paper, in_paper = _in_paper(experiment, question, _features_verdict)
     summary = (
         f"With landmarks it solves {ours} ({ours.goals} of {ours.runs} runs), without {others} ({others.goals} of "
         f"{others.runs} runs)."
     )
-    text = [
-        summary,
-        _landmark_time(experiment, pair),
-        _paper_text("with landmarks", best, "without", other),
-        _unfinished(waiting),
-    ]
-    if experiment.name == _EXTENDED:  # [toyer2018action, section 5.3], in words only: not how many without.
-        paper = "helpful"
-        text.append("The paper says that all were solved with landmarks, and not all without.")
+    text = [summary, _landmark_time(experiment, pair), in_paper, _unfinished(waiting)]
     return Finding(experiment, verdicts, paper, summary, sentences(text))
 
 
@@ -228,7 +225,7 @@ def _landmark_time(experiment: ExperimentResults, pair: tuple[SystemInfo, System
 # How do suboptimal teachers affect it?
 
 
-def teachers(experiment: ExperimentResults, systems: Sequence[SystemInfo]) -> Finding | None:
+def teachers(experiment: ExperimentResults, systems: Sequence[SystemInfo], question: Question) -> Finding | None:
     """Whether the teacher with the inadmissible heuristic does as well as the optimal one."""
     optimal = tallies(experiment, [each for each in systems if is_optimally_taught(each)])
     suboptimal = next((each for each in systems if not is_optimally_taught(each)), None)
@@ -255,9 +252,8 @@ def teachers(experiment: ExperimentResults, systems: Sequence[SystemInfo]) -> Fi
             if all(seed in theirs.by_seed for theirs in optimal)
         )
     )
-    best, other = paper_tally(experiment, ("asnet", "h-add")), paper_tally(experiment, ("asnet", "lm-cut"))
-    paper = None if best is None or other is None else _teachers_verdict(best.full, other.full)
-    text += [_paper_text("with the h-add teacher", best, "with LM-cut", other), _unfinished(waiting)]
+    paper, in_paper = _in_paper(experiment, question, lambda ours, theirs: _teachers_verdict(ours.full, theirs.full))
+    text += [in_paper, _unfinished(waiting)]
     return Finding(experiment, verdicts, paper, sentences(summary), sentences(summary + text))
 
 
@@ -273,10 +269,11 @@ def _after(experiment: ExperimentResults, system: SystemInfo) -> str:
 # Is it performing fixed-depth lookahead?
 
 
-def lookahead(experiment: ExperimentResults, systems: Sequence[SystemInfo]) -> Finding | None:
-    """Whether SSiPP, which looks ahead as far, solves as much."""
+def lookahead(experiment: ExperimentResults, systems: Sequence[SystemInfo], question: Question) -> Finding | None:
+    """Whether a planner that looks ahead as far solves as much."""
     networks = tallies(experiment, systems)
-    replanners = tallies(experiment, [each for each in planners(experiment) if each.settings.get("planner") == "ssipp"])
+    looking = [each for each in planners(experiment) if each.config.get("planner") == question.planner]
+    replanners = tallies(experiment, looking)
     if not networks or not replanners:
         return None
     ours = most(networks)
@@ -284,20 +281,15 @@ def lookahead(experiment: ExperimentResults, systems: Sequence[SystemInfo]) -> F
     text = []
     for depth in sorted({_depth(each.system) for each in replanners}, reverse=True):
         best = most([each for each in replanners if _depth(each.system) == depth])
-        text.append(f"SSiPP of depth {depth}, at its best ({best.system.title}), solves {best}.")
+        text.append(
+            f"{paper_title(question.planner)} of depth {depth}, at its best ({best.system.title}), solves {best}."
+        )
     waiting = sum(each.waiting for each in networks + replanners)
     verdicts = _judge(
         ours, waiting, lambda each: _lookahead_verdict(each.full, max(other.full for other in replanners))
     )
-    paper_ours = _paper_most(experiment, is_asnet=True)
-    found = [paper_tally(experiment, ("ssipp", heuristic)) for heuristic in ("lm-cut", "h-add")]
-    other = max((each for each in found if each is not None), key=lambda each: each.full, default=None)
-    paper = None if paper_ours is None or other is None else _lookahead_verdict(paper_ours.full, other.full)
-    text += [
-        _shorter_cut_offs(experiment),
-        _paper_text("by an ASNet", paper_ours, "by SSiPP", other),
-        _unfinished(waiting),
-    ]
+    paper, in_paper = _in_paper(experiment, question, lambda ours, theirs: _lookahead_verdict(ours.full, theirs.full))
+    text += [_shorter_cut_offs(experiment), in_paper, _unfinished(waiting)]
     return Finding(experiment, verdicts, paper, sentences(summary), sentences(summary + text))
 
 
@@ -306,7 +298,7 @@ def _lookahead_verdict(ours: int, theirs: int) -> str:
 
 
 def _depth(system: SystemInfo) -> int:
-    depth = system.settings.get("depth")
+    depth = system.config.get("depth")
     return 3 if depth is None else int(depth)
 
 
@@ -327,11 +319,8 @@ def _all_up_to(experiment: ExperimentResults, system: SystemInfo) -> int | None:
 def _shorter_cut_offs(experiment: ExperimentResults) -> str:
     if experiment.scale == "paper" or not is_in_paper(experiment):
         return ""
-    cut_offs = experiment.definition["scale"]["cut_offs"]
-    return (
-        f"Baselines had {cut_offs['time_limit']:g} s and {cut_offs['memory_limit'] / 1e9:g} GB here, in the paper "
-        "9000 s and 10 GB."
-    )
+    cut_offs = cut_offs_text(experiment.definition["scale"]["cut_offs"])
+    return f"Baselines had {cut_offs} here, in the paper {cut_offs_text()}."
 
 
 def _unfinished(waiting: int) -> str:
@@ -340,3 +329,15 @@ def _unfinished(waiting: int) -> str:
 
 def sentences(parts: Sequence[str]) -> str:
     return " ".join(part for part in parts if part)
+
+
+_FINDINGS = {"worth": worth, "features": features, "teachers": teachers, "lookahead": lookahead}
+
+
+def find(question: Question, experiment: ExperimentResults, systems: Sequence[SystemInfo]) -> Finding | None:
+    """What an experiment says on a question about some networks; None if it has not the systems that it takes."""
+    finding = _FINDINGS[question.kind](experiment, systems, question)
+    said = question.said.get(experiment.name)
+    if finding is None or said is None:
+        return finding
+    return replace(finding, paper=said["verdict"], text=sentences([finding.text, said["text"]]))

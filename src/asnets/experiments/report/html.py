@@ -10,18 +10,18 @@ from asnets.experiments.report.document import (
     SIGNS,
     Block,
     Bullets,
-    Cell,
+    Chart,
     Column,
     Commands,
     Document,
     Facts,
-    Figure,
     Folded,
     Heading,
     Paragraph,
     Picture,
     Section,
     Table,
+    TableCell,
 )
 from asnets.network.svg import clean
 
@@ -71,7 +71,7 @@ def to_html(document: Document) -> str:
 
 def _section(section: Section) -> str:
     blocks = "\n".join(map(_block, section.blocks))
-    if not any(isinstance(block, Table | Figure | Picture | Folded) for block in section.blocks):
+    if not any(isinstance(block, Table | Chart | Picture | Folded) for block in section.blocks):
         blocks = f'<div class="text">\n{blocks}\n</div>'
     return f'<section id="{escape(section.anchor)}">\n<h2>{escape(section.title)}</h2>\n{blocks}\n</section>'
 
@@ -91,7 +91,7 @@ def _block(block: Block) -> str:
             return _commands(block.lines)
         case Table():
             return _table(block)
-        case Figure():
+        case Chart():
             return _figure("chart", block.svg, block.caption)
         case Picture():
             return _figure("picture", block.html, block.caption)
@@ -142,7 +142,7 @@ def _head(table: Table, starts: list[bool]) -> str:
     return f'<tr><th class="corner" rowspan="2">{escape(table.corner)}</th>{groups}</tr>\n<tr>{titles}</tr>'
 
 
-def _cell(cell: Cell, is_first: bool) -> str:
+def _cell(cell: TableCell, is_first: bool) -> str:
     lines = "".join(
         f'<div class="{line.style}">{escape(line.text)}'
         + (f' <span class="{line.mark}">{SIGNS[line.mark]}</span>' if line.mark else "")

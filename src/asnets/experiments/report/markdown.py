@@ -1,4 +1,4 @@
-"""The report as Markdown, with its figures as files beside it."""
+"""The report as Markdown, with its charts and pictures as files beside it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from asnets.experiments.report.document import (
     SIGNS,
     Block,
     Bullets,
-    Cell,
+    Chart,
     Commands,
     Document,
     Facts,
-    Figure,
     Folded,
     Heading,
     Line,
@@ -20,30 +19,31 @@ from asnets.experiments.report.document import (
     Picture,
     Section,
     Table,
+    TableCell,
 )
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]#|~$])")
 
 
 def to_markdown(document: Document) -> str:
-    sections = "\n\n".join(_section(each, with_figures=True) for each in document.sections)
+    sections = "\n\n".join(_section(each, with_charts=True) for each in document.sections)
     return f"# {_text(document.title)}\n\n{_text(document.subtitle)}\n\n{sections}\n"
 
 
 def to_docs(document: Document) -> str:
-    """The sections that the documentation shows, one level lower and without figures."""
-    return "\n\n".join("#" + _section(each, with_figures=False) for each in document.sections if each.for_docs)
+    """The sections that the documentation shows, one level lower and without charts."""
+    return "\n\n".join("#" + _section(each, with_charts=False) for each in document.sections if each.for_docs)
 
 
-def _section(section: Section, *, with_figures: bool) -> str:
-    blocks = [_block(each, with_figures=with_figures) for each in section.blocks]
+def _section(section: Section, *, with_charts: bool) -> str:
+    blocks = [_block(each, with_charts=with_charts) for each in section.blocks]
     return "\n\n".join([f"## {_text(section.title)}", *(each for each in blocks if each)])
 
 
-def _block(block: Block, *, with_figures: bool) -> str:
+def _block(block: Block, *, with_charts: bool) -> str:
     match block:
         case Heading():
-            return f"### {_text(block.text)}" if with_figures else f"#### {_text(block.text)}"
+            return f"### {_text(block.text)}" if with_charts else f"#### {_text(block.text)}"
         case Paragraph():
             return _inline(block)
         case Bullets():
@@ -54,12 +54,12 @@ def _block(block: Block, *, with_figures: bool) -> str:
             return _commands(block.lines)
         case Table():
             return _table(block)
-        case Figure() | Picture():
-            return f"![{_text(block.caption)}](figures/{block.name}.svg)" if with_figures else ""
+        case Chart() | Picture():
+            return f"![{_text(block.caption)}](figures/{block.name}.svg)" if with_charts else ""
         case Folded():
-            if not with_figures:
+            if not with_charts:
                 return ""
-            inside = "\n\n".join(_block(each, with_figures=True) for each in block.blocks)
+            inside = "\n\n".join(_block(each, with_charts=True) for each in block.blocks)
             return f"<details>\n<summary>{_text(block.title)}</summary>\n\n{inside}\n\n</details>"
 
 
@@ -91,7 +91,7 @@ def _row(texts: list[str]) -> str:
     return "| " + " | ".join(map(_text, texts)) + " |"
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: TableCell) -> str:
     return "<br>".join(map(_line, cell))
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from asnets.experiments.definition import shipped_experiments
 from asnets.experiments.results import ExperimentResults, SystemInfo
-from asnets.planning import HEURISTICS
+from asnets.experiments.shipped import shipped_experiments
+from asnets.planning import HEURISTICS, PLANNERS
 
 
 def is_in_paper(experiment: ExperimentResults) -> bool:
@@ -57,3 +57,7 @@ def is_optimally_taught(system: SystemInfo) -> bool:
 
 def is_admissible(heuristic: object) -> bool:
     return any(info.admissible for name, info in HEURISTICS.items() if name == heuristic)
+
+
+def is_optimal(planner: object) -> bool:
+    return any(info.optimal for name, info in PLANNERS.items() if name == planner)

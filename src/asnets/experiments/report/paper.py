@@ -1,19 +1,18 @@
-"""The numbers of the paper [toyer2018action, tables 1 to 4] and how ours are compared with them."""
+"""The paper's numbers, how ours are compared with them, and its questions [toyer2018action]: all are in `files`."""
 
 from __future__ import annotations
 
-import csv
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cache
-from importlib import resources
+from typing import Any
 
 from asnets.evaluation.statistics import wilson_interval_95
+from asnets.experiments.definition import load_scale
 from asnets.experiments.report.document import Mark
+from asnets.experiments.shipped import shipped_rows, shipped_table
 
 _ROUNDING = 1e-9
-
-LANDMARK_TIME_RATIOS = {15: 2.4, 20: 4.3}
-"""Time with landmarks over time without, by size of Triangle Tireworld [toyer2018action, section 5.3]."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Estimate:
 def paper_results() -> dict[tuple[str, str], dict[str, Estimate]]:
     """By system and variant: by problem."""
     found: dict[tuple[str, str], dict[str, Estimate]] = {}
-    for row in _rows("paper-results.csv"):
+    for row in shipped_rows("paper-results.csv"):
         mean, ci95 = (float(row[name]) if row[name] else None for name in ("mean_cost", "ci95"))
         estimate = Estimate(int(row["goals"]), int(row["runs"]), mean, ci95)
         found.setdefault((row["system"], row["variant"]), {})[row["problem"]] = estimate
@@ -51,13 +50,72 @@ def paper_estimate(system: tuple[str, str] | None, problem: str | None) -> Estim
     return paper_results().get(system or ("", ""), {}).get(problem or "")
 
 
+def paper_systems(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Systems and variants by "SYSTEM VARIANT", or by SYSTEM alone."""
+    return [(system, variant) for system, variant in paper_results() if {system, f"{system} {variant}"} & set(names)]
+
+
+def paper_title(name: str) -> str:
+    """Of a system, for people."""
+    return ", ".join(shipped_table("paper.toml")["titles"][word] for word in name.split())
+
+
+def failed() -> Estimate:
+    """What a dash in the paper's tables stands for."""
+    return Estimate(0, shipped_table("paper.toml")["runs"], None, None)
+
+
+def paper_words(experiment: str) -> dict[str, Any]:
+    """What the paper says of an experiment beside its tables."""
+    words: dict[str, Any] = shipped_table("paper.toml")["experiments"].get(experiment, {})
+    return words
+
+
+@dataclass(frozen=True)
+class Group:
+    """Systems of the paper's tables, and what a sentence says of them."""
+
+    systems: list[str]
+    words: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question of the paper.
+
+    Attributes:
+        kind: Which of the findings answers it.
+        ours: What the paper's tables are asked about.
+        theirs: What that is compared with there.
+        verdicts: What the answer says of the experiments with a verdict.
+        said: By experiment, verdict and text where the paper has only words.
+        planner: The planner that looks ahead, where the question is about that.
+    """
+
+    kind: str
+    text: str
+    ours: Group
+    theirs: Group
+    verdicts: dict[str, str]
+    said: dict[str, dict[str, str]] = field(default_factory=dict)
+    planner: str = ""
+
+
 @cache
-def paper_monster() -> dict[tuple[int, int], Estimate]:
-    """Coverage by proposition layers and length of the path."""
+def paper_questions() -> dict[str, Question]:
+    """By kind."""
+    tables = shipped_table("paper.toml")["questions"]
     return {
-        (int(row["layers"]), int(row["path_length"])): Estimate(int(row["goals"]), int(row["runs"]), None, None)
-        for row in _rows("paper-monster.csv")
+        table["kind"]: Question(**table | {side: Group(**table[side]) for side in ("ours", "theirs")})
+        for table in tables
     }
+
+
+def cut_offs_text(cut_offs: dict[str, Any] | None = None) -> str:
+    """Cut-offs in words; the paper's if left out."""
+    if cut_offs is None:
+        return cut_offs_text(vars(load_scale("paper").cut_offs))
+    return f"{cut_offs['time_limit']:g} s and {cut_offs['memory_limit'] / 1e9:g} GB"
 
 
 def coverage_mark(ours: Estimate, theirs: Estimate) -> Mark:
@@ -77,8 +135,3 @@ def cost_mark(ours: Estimate, theirs: Estimate) -> Mark:
     if abs(difference) <= ours.ci95 + theirs.ci95 + _ROUNDING:
         return ""
     return "better" if difference < 0 else "worse"
-
-
-def _rows(name: str) -> list[dict[str, str]]:
-    text = (resources.files("asnets.experiments") / "files" / name).read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines()))

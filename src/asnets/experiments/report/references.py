@@ -7,26 +7,26 @@ import statistics
 from asnets.experiments.report.networks import is_in_paper
 from asnets.experiments.report.tables import of_size, strategies
 from asnets.experiments.results import ExperimentResults, SystemInfo
-
-_TYPICALLY_BETWEEN = ("asnet", "h-add")
-"""The ASNet of which the paper says that its mean cost is typically between the two."""
+from asnets.experiments.shipped import shipped_table
 
 
 def between_text(experiment: ExperimentResults) -> list[str]:
-    """For each ASNet, at which sizes its mean cost lies between GN1's and US's."""
-    references = strategies(experiment)
-    if not {"us", "gn1"} <= set(references):
+    """For each ASNet, at which sizes its mean cost lies between those of the lower and the upper reference."""
+    references, names = strategies(experiment), shipped_table("paper.toml")["references"]
+    if not {names["lower"], names["upper"]} <= set(references):
         return []
+    bounds = references[names["lower"]], references[names["upper"]]
     texts = []
     for system in experiment.systems:
         if system.kind != "asnet":
             continue
-        found: dict[str, list[int]] = {"below": [], "between": [], "above": []}
+        sizes: dict[str, list[int]] = {"below": [], "between": [], "above": []}
         for size in experiment.sizes():
-            position = _position(experiment, system, references["gn1"], references["us"], size)
+            position = _position(experiment, system, *bounds, size)
             if position is not None:
-                found[position].append(size)
-        texts.append(_text(system, found, is_said=is_in_paper(experiment) and system.paper == _TYPICALLY_BETWEEN))
+                sizes[position].append(size)
+        is_said = is_in_paper(experiment) and " ".join(system.paper or ()) == names["between"]
+        texts.append(_text(system, sizes, *(each.title for each in bounds), is_said=is_said))
     return texts
 
 
@@ -42,14 +42,18 @@ def _position(
     return "below" if ours < lower else "above" if ours > upper else "between"
 
 
-def _text(system: SystemInfo, found: dict[str, list[int]], *, is_said: bool) -> str:
-    number = sum(map(len, found.values()))
+def _text(system: SystemInfo, sizes: dict[str, list[int]], lower: str, upper: str, *, is_said: bool) -> str:
+    number = sum(map(len, sizes.values()))
     if not number:
-        return f"{system.title}: there are no costs yet to compare with those of US and GN1."
-    words = {"below": "below GN1’s", "between": "between those of GN1 and US", "above": "above US’s"}
-    parts = [f"{words[where]} at size {', '.join(map(str, sizes))}" for where, sizes in found.items() if sizes]
+        return f"{system.title}: there are no costs yet to compare with those of {upper} and {lower}."
+    words = {
+        "below": f"below {lower}’s",
+        "between": f"between those of {lower} and {upper}",
+        "above": f"above {upper}’s",
+    }
+    parts = [f"{words[where]} at size {', '.join(map(str, at))}" for where, at in sizes.items() if at]
     text = f"{system.title}: mean cost is {'; '.join(parts)}"
     if not is_said:
         return f"{text}."
-    is_between = len(found["between"]) * 2 > number
+    is_between = len(sizes["between"]) * 2 > number
     return f"{text}: {'as the paper has it' if is_between else 'other than in the paper, where it is between'}."

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from asnets.experiments.pending import goals
 from asnets.experiments.report.document import Picture
 from asnets.experiments.report.networks import networks
 from asnets.experiments.results import ExperimentResults, SystemInfo
-from asnets.experiments.standing import goals
 from asnets.experiments.store import Row, Store
 
 
@@ -17,7 +17,7 @@ def run_pictures(store: Store, experiments: Sequence[ExperimentResults]) -> list
         _draw(experiment, *solved, model)
         for experiment in experiments
         if (solved := _first_solved(experiment)) is not None
-        and (model := store.model(solved[1].settings["model"])) is not None
+        and (model := store.model(solved[1].payload["model"])) is not None
     ]
 
 
@@ -27,7 +27,7 @@ def _draw(experiment: ExperimentResults, system: SystemInfo, row: Row, model: by
     from asnets.pictures import draw_run
 
     task = read_task(experiment.definition["picture"])
-    picture = draw_run(read_policy(model), task, seed=row.seed, max_steps=row.settings["max_steps"])
+    picture = draw_run(read_policy(model), task, seed=row.seed, max_steps=row.payload["max_steps"])
     caption = f"{experiment.title}: a run of {system.title} on {task.problem}, seed {row.seed}."
     return Picture(f"run-{experiment.file_name}", caption, picture.html, picture.svg)
 

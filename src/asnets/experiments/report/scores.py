@@ -6,10 +6,10 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable
 
-from asnets.experiments.definition import shipped_experiments
-from asnets.experiments.report.document import Cell, Line, Mark, Record
+from asnets.experiments.report.document import Line, Mark, Record, TableCell
 from asnets.experiments.report.paper import Estimate, cost_mark, coverage_mark, paper_estimate
 from asnets.experiments.results import ExperimentResults, ProblemInfo, Score, SystemInfo
+from asnets.experiments.shipped import shipped_experiments
 from asnets.experiments.store import Row
 
 
@@ -43,7 +43,7 @@ def paper_lines(theirs: Estimate | None) -> list[Line]:
     return [Line(f"{theirs.goals}/{theirs.runs}", "paper"), Line(f"({cost_text(theirs)})", "paper")]
 
 
-def score_cell(experiment: ExperimentResults, system: SystemInfo, problem: ProblemInfo) -> Cell:
+def score_cell(experiment: ExperimentResults, system: SystemInfo, problem: ProblemInfo) -> TableCell:
     """Ours, why it failed where it did, and the paper's."""
     score = experiment.scores[system.name, problem.name]
     theirs = paper_estimate(system.paper, problem.paper)
@@ -91,7 +91,7 @@ def reasons(score: Score, system: SystemInfo) -> list[str]:
 def other_endings(scores: Iterable[Score]) -> list[str]:
     """How many runs ended otherwise than at the goal, by ending, whatever endings there are."""
     endings = Counter(
-        ending for score in scores for row in score.rows for ending in row.outcome.result.get("endings", [])
+        ending for score in scores for row in score.rows for ending in row.result.metrics.get("endings", [])
     )
     return [f"{number}× {name.replace('_', ' ')}" for name, number in sorted(endings.items()) if name != "goal"]
 
@@ -104,7 +104,7 @@ def has_other_cut_offs(experiment: ExperimentResults, system: SystemInfo, score:
     """Whether a planner was run with other cut-offs than its scale's: those of the scale `paper`."""
     if system.kind != "planner":
         return False
-    return any(row.settings["cut_offs"] != experiment.definition["scale"]["cut_offs"] for row in score.rows)
+    return any(row.payload["cut_offs"] != experiment.definition["scale"]["cut_offs"] for row in score.rows)
 
 
 def score_record(experiment: ExperimentResults, system: SystemInfo, problem: ProblemInfo) -> Record:
@@ -146,13 +146,13 @@ def paper_record(theirs: Estimate | None, coverage: str, cost: str) -> Record:
 
 def origin(rows: tuple[Row, ...]) -> Record:
     """Where numbers come from: seeds, versions, cut-offs and keys of their cells."""
-    cut_offs = [row.settings["cut_offs"] for row in rows]
+    cut_offs = [row.payload["cut_offs"] for row in rows]
     return {
         "seeds": _joined(sorted({row.seed for row in rows})),
-        "version": _joined(row.outcome.version for row in rows),
+        "version": _joined(row.result.version for row in rows),
         "time_limit": _joined(f"{each['time_limit']:g}" for each in cut_offs),
         "memory_limit": _joined(each["memory_limit"] for each in cut_offs),
-        "max_steps": _joined(row.settings.get("max_steps") for row in rows),
+        "max_steps": _joined(row.payload.get("max_steps") for row in rows),
         "keys": _joined(row.key for row in rows),
     }
 

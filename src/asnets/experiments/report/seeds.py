@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from asnets.experiments.report.document import Cell, Column, Line, Record, Table
+from asnets.experiments.report.document import Column, Line, Record, Table, TableCell
 from asnets.experiments.report.networks import networks
 from asnets.experiments.report.scores import command, origin, other_endings
 from asnets.experiments.report.tallies import Tally, tally
@@ -17,7 +17,7 @@ def has_several_seeds(experiment: ExperimentResults) -> bool:
 
 def seed_table(experiment: ExperimentResults) -> Table:
     """Each ASNet with each seed of its training, and the spread where there are several."""
-    rows: list[tuple[str, tuple[Cell, ...]]] = []
+    rows: list[tuple[str, tuple[TableCell, ...]]] = []
     records: list[Record] = []
     for system in networks(experiment):
         found = tally(experiment, system)
@@ -58,7 +58,7 @@ def _costs(experiment: ExperimentResults, system: SystemInfo) -> dict[int, float
     }
 
 
-def _cells(found: Tally, scores: Sequence[Score], cost: float | None, *, has_model: bool) -> tuple[Cell, ...]:
+def _cells(found: Tally, scores: Sequence[Score], cost: float | None, *, has_model: bool) -> tuple[TableCell, ...]:
     if not has_model:
         return (Line("no model", "note"),), (), ()
     if not found.runs:
@@ -71,7 +71,7 @@ def _cells(found: Tally, scores: Sequence[Score], cost: float | None, *, has_mod
     )
 
 
-def _spread(found: Sequence[Tally], costs: Sequence[float | None]) -> tuple[Cell, ...]:
+def _spread(found: Sequence[Tally], costs: Sequence[float | None]) -> tuple[TableCell, ...]:
     known = [cost for cost in costs if cost is not None]
     full, goals = [each.full for each in found], [each.goals for each in found]
     return (

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from asnets.experiments.report.document import Cell, Column, Line, Record, Table
+from asnets.experiments.report.document import Column, Line, Record, Table, TableCell
 from asnets.experiments.report.networks import is_in_paper, judged_networks, other_networks, planners
-from asnets.experiments.report.paper import Estimate, cost_mark, coverage_mark, paper_results
+from asnets.experiments.report.paper import Estimate, cost_mark, coverage_mark, failed, paper_results, paper_title
 from asnets.experiments.report.scores import command, estimate, estimate_lines, is_same_instance, origin, paper_lines
 from asnets.experiments.results import ExperimentResults, ProblemInfo, SystemInfo
 from asnets.experiments.store import Row
 
 Best = tuple[str, Estimate]
-_FAILED = Estimate(0, 30, None, None)
 
 
 def is_compared(experiment: ExperimentResults) -> bool:
@@ -66,12 +65,12 @@ def selected_problems(experiment: ExperimentResults) -> list[ProblemInfo]:
 def best_table(experiments: Iterable[ExperimentResults]) -> Table:
     """Best ASNet, best baseline; the CSV has all problems."""
     experiments = [each for each in experiments if is_compared(each)]
-    rows: list[tuple[str, tuple[Cell, ...]]] = []
+    rows: list[tuple[str, tuple[TableCell, ...]]] = []
     records: list[Record] = []
     for experiment in experiments:
         chosen = {problem.name for problem in selected_problems(experiment)}
         for problem in experiment.problems:
-            cells: list[Cell] = []
+            cells: list[TableCell] = []
             for group, systems in _groups(experiment).items():
                 ours, theirs, record = _best_cells(experiment, group, systems, problem)
                 cells += [ours, theirs]
@@ -120,7 +119,7 @@ def _no_goal(
 
 def _best_cells(
     experiment: ExperimentResults, group: str, systems: Sequence[SystemInfo], problem: ProblemInfo
-) -> tuple[Cell, Cell, Record]:
+) -> tuple[TableCell, TableCell, Record]:
     is_network = any(each.kind == "asnet" for each in systems)
     has_paper = any(each.paper is not None for each in systems)
     is_known, theirs = paper_best(problem.paper, is_asnet=is_network) if has_paper else (False, None)
@@ -128,7 +127,7 @@ def _best_cells(
     titles = {system.name: system.title for system in systems}
     rows: tuple[Row, ...] = ()
     if ours is not None:
-        reference = None if not is_known else _FAILED if theirs is None else theirs[1]
+        reference = None if not is_known else failed() if theirs is None else theirs[1]
         coverage = coverage_mark(ours[1], reference) if reference is not None else ""
         cost = cost_mark(ours[1], reference) if reference is not None and is_same_instance(problem) else ""
         lines = [*estimate_lines(ours[1], coverage, cost), Line(titles[ours[0]], "note")]
@@ -139,7 +138,7 @@ def _best_cells(
         lines = []
     paper: list[Line] = []
     if theirs is not None:
-        paper = [*paper_lines(theirs[1]), Line(_paper_title(theirs[0]), "paper")]
+        paper = [*paper_lines(theirs[1]), Line(paper_title(theirs[0]), "paper")]
     elif is_known:
         paper = [Line("–", "paper")]
     record: Record = {
@@ -160,18 +159,3 @@ def _best_cells(
     }
     again = command(experiment, None if ours is None else ours[0], problem.name)
     return tuple(lines), tuple(paper), record | origin(rows) | {"command": again}
-
-
-_TITLES = {
-    "asnet": "ASNet",
-    "ilao": "ILAO*",
-    "lrtdp": "LRTDP",
-    "ssipp": "SSiPP",
-    "lm-cut": "LM-cut",
-    "h-add": "h-add",
-    "h-add-no-lm": "h-add, no landmarks",
-}
-
-
-def _paper_title(name: str) -> str:
-    return ", ".join(_TITLES[word] for word in name.split())

@@ -1,12 +1,12 @@
-"""Tables that belong to one question: the Monster, the price of landmarks, the trainings."""
+"""Tables that belong to one question: how far networks look ahead, the price of landmarks, the trainings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from asnets.experiments.report.document import Cell, Column, Line, Record, Table
+from asnets.experiments.report.document import Column, Line, Record, Table, TableCell
 from asnets.experiments.report.networks import judged_networks, layers, networks
-from asnets.experiments.report.paper import LANDMARK_TIME_RATIOS, Estimate, coverage_mark, paper_monster
+from asnets.experiments.report.paper import Estimate, coverage_mark, paper_words
 from asnets.experiments.report.scores import (
     command,
     estimate,
@@ -18,22 +18,26 @@ from asnets.experiments.report.scores import (
     seed_lines,
 )
 from asnets.experiments.results import ExperimentResults, SystemInfo
+from asnets.experiments.shipped import shipped_rows
 from asnets.experiments.store import Row
 
-MONSTER = "monster"
-TIREWORLD = "triangle-tireworld"
 
-
-def monster_table(experiment: ExperimentResults) -> Table:
-    """Coverage by proposition layers and length of the path."""
-    rows: list[tuple[str, tuple[Cell, ...]]] = []
+def layers_table(experiment: ExperimentResults) -> Table:
+    """Coverage by proposition layers and size."""
+    words = paper_words(experiment.name)["layers"]
+    size_key = words["size"].replace(" ", "_")
+    in_paper = {
+        (int(row["layers"]), int(row[size_key])): Estimate(int(row["goals"]), int(row["runs"]), None, None)
+        for row in shipped_rows(words["numbers"])
+    }
+    rows: list[tuple[str, tuple[TableCell, ...]]] = []
     records: list[Record] = []
     for system in experiment.systems:
-        cells: list[Cell] = []
+        cells: list[TableCell] = []
         for problem in experiment.problems:
             score = experiment.scores[system.name, problem.name]
             ours = estimate(score)
-            theirs = None if system.paper is None else paper_monster().get((layers(system), problem.size))
+            theirs = None if system.paper is None else in_paper.get((layers(system), problem.size))
             mark = coverage_mark(ours, theirs) if theirs is not None and score.rows else ""
             lines = [*estimate_lines(ours, mark)[:1], *seed_lines(experiment, system, problem)] if score.rows else []
             lines += [Line(text, "note") for text in reasons(score, system)]
@@ -43,7 +47,7 @@ def monster_table(experiment: ExperimentResults) -> Table:
                 "scale": experiment.scale,
                 "system": system.name,
                 "layers": layers(system),
-                "path_length": problem.size,
+                size_key: problem.size,
                 "goals": score.goals if score.rows else None,
                 "runs": score.runs if score.rows else None,
                 "paper_goals": None if theirs is None else theirs.goals,
@@ -53,10 +57,10 @@ def monster_table(experiment: ExperimentResults) -> Table:
             records.append(record | origin(score.rows) | {"command": command(experiment, system.name, problem.name)})
         rows.append((system.title, tuple(cells)))
     return Table(
-        "monster",
-        "Monster: coverage by proposition layers and length of the path",
+        experiment.file_name,
+        f"{experiment.title}: coverage by proposition layers and {words['size_in_words']}",
         "network",
-        tuple(Column(str(problem.size), "path length") for problem in experiment.problems),
+        tuple(Column(str(problem.size), words["size"]) for problem in experiment.problems),
         tuple(rows),
         (),
         (command(experiment),),
@@ -64,7 +68,7 @@ def monster_table(experiment: ExperimentResults) -> Table:
     )
 
 
-def monster_text(experiment: ExperimentResults) -> str:
+def layers_text(experiment: ExperimentResults) -> str:
     """Whether the networks that the experiment is about solve exactly the paths that they can see to the end."""
     near: list[Estimate] = []
     far: list[Estimate] = []
@@ -85,7 +89,7 @@ def monster_text(experiment: ExperimentResults) -> str:
         shares = [each.goals / each.runs for each in far]
         parts.append(
             f"Where the path is longer, {sum(each.is_full for each in far)} of {len(far)} do, and coverage is from "
-            f"{min(shares):.0%} to {max(shares):.0%}; the paper has 14 of 30 there, about what a guess gives."
+            f"{min(shares):.0%} to {max(shares):.0%}; {paper_words(experiment.name)['layers']['beyond']}."
         )
     return " ".join([*parts, *([f"{not_run(waiting)} yet."] if waiting else [])])
 
@@ -106,9 +110,10 @@ def landmark_seconds(
 
 def landmark_table(experiment: ExperimentResults, pair: tuple[SystemInfo, SystemInfo]) -> Table:
     """Time with landmarks over time without, at the sizes for which the paper says it."""
-    rows: list[tuple[str, tuple[Cell, ...]]] = []
+    rows: list[tuple[str, tuple[TableCell, ...]]] = []
     records: list[Record] = []
-    for size, theirs in LANDMARK_TIME_RATIOS.items():
+    for number, theirs in paper_words(experiment.name)["landmark_time_ratios"].items():
+        size = int(number)
         found = landmark_seconds(experiment, pair, size)
         texts = (
             ("–", "–", "–") if found is None else (f"{found[0]:.3f}", f"{found[1]:.3f}", f"{found[0] / found[1]:.1f}")
@@ -148,7 +153,7 @@ def landmark_table(experiment: ExperimentResults, pair: tuple[SystemInfo, System
 
 def training_table(experiments: Iterable[ExperimentResults]) -> Table:
     """All trainings, each once."""
-    rows: list[tuple[str, tuple[Cell, ...]]] = []
+    rows: list[tuple[str, tuple[TableCell, ...]]] = []
     records: list[Record] = []
     seen: set[str] = set()
     experiments = list(experiments)
@@ -188,10 +193,10 @@ def training_table(experiments: Iterable[ExperimentResults]) -> Table:
 
 def _training(
     experiment: ExperimentResults, system: SystemInfo, seed: int, row: Row | None
-) -> tuple[tuple[Cell, ...], Record]:
-    result = {} if row is None else row.outcome.result
+) -> tuple[tuple[TableCell, ...], Record]:
+    result = {} if row is None else row.result.metrics
     curve = result.get("curve", [])
-    outcome = "not run yet" if row is None else row.outcome.outcome
+    outcome = "not run yet" if row is None else row.result.outcome
     ended = result.get("ended", result.get("reason", outcome))
     coverage = curve[-1]["coverage"] if curve else None
     record: Record = {
@@ -204,14 +209,14 @@ def _training(
         "ended": ended,
         "epochs": result.get("epochs"),
         "cpu_seconds": result.get("cpu"),
-        "wall_seconds": None if row is None else row.outcome.seconds,
+        "wall_seconds": None if row is None else row.result.seconds,
         "coverage": coverage,
     }
-    cells: tuple[Cell, ...] = (
+    cells: tuple[TableCell, ...] = (
         (Line(str(len(system.train)), "detail"),),
         (Line(str(result["epochs"])),) if "epochs" in result else (Line("–"),),
         (Line(f"{result['cpu']:.0f}"),) if "cpu" in result else (Line("–"),),
-        (Line("–" if row is None else f"{row.outcome.seconds:.0f}", "detail"),),
+        (Line("–" if row is None else f"{row.result.seconds:.0f}", "detail"),),
         (Line("–" if coverage is None else f"{coverage:.0%}"),),
         (Line(ended, "note"),),
     )

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from asnets.evaluation.statistics import confidence_interval_95
-from asnets.experiments.report.document import Cell, Column, Line, Record, Table
-from asnets.experiments.report.paper import Estimate, cost_mark, coverage_mark, paper_estimate
+from asnets.experiments.report.document import Column, Line, Record, Table, TableCell
+from asnets.experiments.report.paper import Estimate, cost_mark, coverage_mark, cut_offs_text, failed, paper_estimate
 from asnets.experiments.report.scores import (
     command,
     cost_text,
@@ -42,11 +42,11 @@ def how_to_read(*, in_paper: bool) -> list[str]:
     reasons = (
         "Why runs are missing: time, memory: the cut-off was reached; dead end, step limit and the like: how so many "
         "runs ended; skipped: not run, since a smaller size failed; crashed, killed, error: what became of the "
-        "process; no model: training gave none. Cells with full cut-offs were run with 9000 s and 10 GB."
+        f"process; no model: training gave none. Cells with full cut-offs were run with {cut_offs_text()}."
     )
     if not in_paper:
         return [numbers, together, reasons]
-    theirs = "Below it, in grey or italics, is the paper’s number, where it has one; – is none of 30."
+    theirs = f"Below it, in grey or italics, is the paper’s number, where it has one; – is none of {failed().runs}."
     marks = (
         "▲ is better than the paper’s and ▼ worse, beyond both confidence intervals: the two have nothing in common. "
         "For coverage these are Wilson’s intervals of a share."
@@ -138,10 +138,10 @@ def pooled(estimates: Sequence[Estimate]) -> Estimate:
 
 def size_table(experiment: ExperimentResults) -> Table:
     """Means over the problems of a size, for problems that are not the paper's own."""
-    rows: list[tuple[str, tuple[Cell, ...]]] = []
+    rows: list[tuple[str, tuple[TableCell, ...]]] = []
     records: list[Record] = []
     for size in experiment.sizes():
-        cells: list[Cell] = []
+        cells: list[TableCell] = []
         for system in experiment.systems:
             scores = of_size(experiment, system, size)
             found = [paper_estimate(system.paper, score.problem.paper) for score in scores]
@@ -177,7 +177,7 @@ def _size_cell(
     theirs: Estimate | None,
     *,
     with_cost: bool,
-) -> tuple[Cell, Record]:
+) -> tuple[TableCell, Record]:
     done = [score for score in scores if score.rows]
     ours = pooled([estimate(score) for score in done])
     is_comparable = theirs is not None and bool(done)
@@ -211,13 +211,13 @@ def _size_record(experiment: ExperimentResults, system: SystemInfo, size: int, p
 
 def strategies(experiment: ExperimentResults) -> dict[str, SystemInfo]:
     """The strategies that are references of cost."""
-    return {each.settings["strategy"]: each for each in experiment.systems if each.kind == "strategy"}
+    return {each.config["strategy"]: each for each in experiment.systems if each.kind == "strategy"}
 
 
 def robustness_table(experiment: ExperimentResults) -> Table:
     """Many problems of each size: how many are solved, and cost in units of the strategies'."""
     references = strategies(experiment)
-    rows: list[tuple[str, tuple[Cell, ...]]] = []
+    rows: list[tuple[str, tuple[TableCell, ...]]] = []
     records: list[Record] = []
     for size in experiment.sizes():
         for system in experiment.systems:
@@ -230,7 +230,7 @@ def robustness_table(experiment: ExperimentResults) -> Table:
                 name: cost_ratio(experiment, system, reference, [score.problem for score in scores])
                 for name, reference in references.items()
             }
-            cells: list[Cell] = [
+            cells: list[TableCell] = [
                 (Line(f"{solved}/{len(scores)}"),) if done else (Line("not run yet", "note"),),
                 (Line(f"{goals}/{runs}"), *(Line(text, "note") for text in other_endings(done))) if done else (),
                 (Line(cost_text(ours), "detail"),) if ours.mean_cost is not None else (),

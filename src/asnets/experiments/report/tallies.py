@@ -94,7 +94,7 @@ def tally(experiment: ExperimentResults, system: SystemInfo) -> SystemTally:
         seed: _tally([experiment.seed_scores[system.name, each, seed] for each in problems], untrained=row is None)
         for seed, row in trainings.items()
     }
-    failed = tuple(seed for seed, row in trainings.items() if row is not None and row.outcome.outcome != "finished")
+    failed = tuple(seed for seed, row in trainings.items() if row is not None and row.result.outcome != "finished")
     return SystemTally(system, by_seed, failed)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from asnets.errors import FileError
 from asnets.experiments.report.contents import make_document
-from asnets.experiments.report.document import Figure, Picture, Table
+from asnets.experiments.report.document import Chart, Picture, Table
 from asnets.experiments.report.html import to_html
 from asnets.experiments.report.markdown import to_docs, to_markdown
 from asnets.experiments.report.run_pictures import run_pictures
@@ -34,9 +34,9 @@ def write_report(folder: Path) -> Path:
     for block in document.blocks():
         if isinstance(block, Table):
             write_atomically(folder / "tables" / f"{block.name}.csv", to_csv(block))
-        elif isinstance(block, Figure | Picture):
+        elif isinstance(block, Chart | Picture):
             write_atomically(folder / "figures" / f"{block.name}.svg", block.svg)
-            if isinstance(block, Figure):
+            if isinstance(block, Chart):
                 write_atomically(folder / "figures" / f"{block.name}.png", block.png)
     write_atomically(folder / "report.md", to_markdown(document))
     page = folder / "report.html"
@@ -59,7 +59,7 @@ def update_docs(folder: Path, path: Path) -> None:
     if not begin or not end or any(mark in part for mark in (BEGIN, END) for part in (before, after)):
         raise FileError(f"{path}: expected the lines {BEGIN} and {END} once each, in this order")
     with Store(folder) as store:
-        results = to_docs(make_document(_experiments(store), with_figures=False))
+        results = to_docs(make_document(_experiments(store), with_charts=False))
     write_atomically(path, f"{before}{BEGIN}\n\n{results}\n\n{END}{after}")
 
 

@@ -1,4 +1,4 @@
-"""The figures: running times and learning curves. Matplotlib is loaded only when one is drawn."""
+"""Charts: running times and learning curves. Matplotlib is loaded only when one is drawn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from asnets.experiments.report.document import Figure
+from asnets.experiments.report.document import Chart
 from asnets.experiments.report.networks import is_in_paper, networks
 from asnets.experiments.report.tables import of_size
 from asnets.experiments.results import ExperimentResults, SystemInfo
@@ -56,7 +56,7 @@ def training_seconds(experiment: ExperimentResults, system: SystemInfo) -> float
     """Mean CPU seconds of an ASNet's trainings; zero for all others; None where none has given a model yet."""
     if system.kind != "asnet":
         return 0.0
-    trained = [row.outcome.result.get("cpu") for row in experiment.trainings[system.name].values() if row is not None]
+    trained = [row.result.metrics.get("cpu") for row in experiment.trainings[system.name].values() if row is not None]
     seconds = [each for each in trained if each is not None]
     return sum(seconds) / len(seconds) if seconds else None
 
@@ -79,7 +79,7 @@ def time_points(experiment: ExperimentResults, system: SystemInfo, *, with_train
     return points
 
 
-def running_times(experiments: Sequence[ExperimentResults]) -> Figure:
+def running_times(experiments: Sequence[ExperimentResults]) -> Chart:
     """A panel for each experiment, above with the time of training, below without."""
     styles = _styles([system for experiment in experiments for system in experiment.systems])
     notes = max(len(_training_note(experiment).splitlines()) for experiment in experiments)
@@ -114,13 +114,13 @@ def running_times(experiments: Sequence[ExperimentResults]) -> Figure:
         )
 
 
-def learning_curves(experiment: ExperimentResults) -> Figure | None:
+def learning_curves(experiment: ExperimentResults) -> Chart | None:
     """Coverage and loss by epoch and by time, a line for each training of an experiment; None if there is none."""
     curves = [
-        (system, row.outcome.result["curve"])
+        (system, row.result.metrics["curve"])
         for system in networks(experiment)
         for row in experiment.trainings[system.name].values()
-        if row is not None and row.outcome.result.get("curve")
+        if row is not None and row.result.metrics.get("curve")
     ]
     if not curves:
         return None
@@ -245,17 +245,17 @@ def _drawing(width: float, height: float) -> Iterator[Drawing]:
         yield Drawing(figsize=(width, height), layout="constrained", facecolor="white")
 
 
-def _finished(figure: Drawing, name: str, caption: str) -> Figure:
+def _finished(figure: Drawing, name: str, caption: str) -> Chart:
     svg, png = io.StringIO(), io.BytesIO()
     figure.draw_without_rendering()  # Finds the layout, once for both files.
     figure.set_layout_engine("none")
     figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     figure.savefig(png, format="png", dpi=150, metadata={"Software": None})
-    return Figure(name, caption, _inlinable(svg.getvalue(), name), png.getvalue())
+    return Chart(name, caption, _inlinable(svg.getvalue(), name), png.getvalue())
 
 
 def _inlinable(svg: str, name: str) -> str:
-    """The drawing alone, with ids that no other figure of a page has, and fonts that every system has."""
+    """The drawing alone, with ids that no other chart of a page has, and fonts that every system has."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)

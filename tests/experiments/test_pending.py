@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asnets.experiments.cells import Place
-from asnets.experiments.standing import Standing, goals, standings
+from asnets.experiments.pending import CellStatus, goals, statuses
 from asnets.experiments.store import CellResult, Row
 
 
@@ -50,7 +50,7 @@ def grids(draw: st.DrawFn) -> Grid:
     return Grid(draw(st.permutations(places)), needs, future)
 
 
-def expected(grid: Grid, rows: Mapping[str, Row], place: Place, skips: bool) -> Standing:
+def expected(grid: Grid, rows: Mapping[str, Row], place: Place, skips: bool) -> CellStatus:
     """What the documentation says, one cell at a time."""
     if place.key in rows:
         return "done"
@@ -58,7 +58,7 @@ def expected(grid: Grid, rows: Mapping[str, Row], place: Place, skips: bool) -> 
     if need is not None:
         if need not in rows:
             return "waiting"
-        return "ready" if rows[need].outcome.outcome == "finished" else "skipped"
+        return "ready" if rows[need].result.outcome == "finished" else "skipped"
     if not place.problem or not skips:
         return "ready"
     smaller: dict[int, list[str]] = {}
@@ -75,7 +75,7 @@ def expected(grid: Grid, rows: Mapping[str, Row], place: Place, skips: bool) -> 
 def test_against_restatement(grid: Grid, data: st.DataObject, skips: bool) -> None:
     done = data.draw(st.sets(st.sampled_from(sorted(grid.future))))
     rows = {key: grid.future[key] for key in done}
-    found = standings(grid.places, grid.needs, rows, skip_above_failure=skips)
+    found = statuses(grid.places, grid.needs, rows, skip_above_failure=skips)
     assert found == {place.key: expected(grid, rows, place, skips) for place in grid.places}
 
 
@@ -87,10 +87,10 @@ def test_every_order_ends_the_same(grid: Grid, data: st.DataObject, skips: bool)
         rows: dict[str, Row] = {}
         skipped: set[str] = set()
         for _ in range(len(grid.places) + 1):
-            found = standings(grid.places, grid.needs, rows, skip_above_failure=skips)
-            assert skipped <= {key for key, standing in found.items() if standing == "skipped"}
-            skipped = {key for key, standing in found.items() if standing == "skipped"}
-            ready = sorted(key for key, standing in found.items() if standing == "ready")
+            found = statuses(grid.places, grid.needs, rows, skip_above_failure=skips)
+            assert skipped <= {key for key, status in found.items() if status == "skipped"}
+            skipped = {key for key, status in found.items() if status == "skipped"}
+            ready = sorted(key for key, status in found.items() if status == "ready")
             if not ready:
                 break
             key = data.draw(st.sampled_from(ready))
@@ -105,7 +105,7 @@ def test_nothing_is_skipped_without_a_failure(grid: Grid) -> None:
     rows = {key: row(key, ["goal"]) for key in grid.future}
     for count in range(len(rows) + 1):
         part = dict(list(rows.items())[:count])
-        found = standings(grid.places, grid.needs, part, skip_above_failure=True)
+        found = statuses(grid.places, grid.needs, part, skip_above_failure=True)
         assert "skipped" not in found.values()
 
 
