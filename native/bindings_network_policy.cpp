@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bindings_types.hpp"
+#include "features/registry.hpp"
 #include "network/structure.hpp"
 #include "network/weights.hpp"
 #include "policy/network_policy.hpp"
@@ -122,7 +123,7 @@ void bind_network_policy(nb::module_& module) {
           [](Network* self, std::shared_ptr<NetworkStructure> structure, std::size_t layers, std::size_t hidden,
              const std::string& nonlinearity, bool skip, const std::vector<std::string>& features, const PyModules& actions,
              const PyModules& propositions) {
-            const NetworkShape shape{layers, hidden, function_of(nonlinearity), skip, features, feature_code(features)};
+            const NetworkShape shape{layers, hidden, function_of(nonlinearity), skip, features, default_values(features)};
             auto weights = std::make_shared<const NetworkWeights>(*structure, shape, modules_of(actions),
                                                                   modules_of(propositions));
             new (self) Network{std::move(structure), std::move(weights)};

@@ -12,70 +12,12 @@
 #include <thread>
 
 #include "bindings_types.hpp"
-#include "heuristics/action_features.hpp"
-#include "heuristics/heuristic.hpp"
-#include "heuristics/lm_cut.hpp"
+#include "search/registry.hpp"
 #include "search/solver.hpp"
 
 namespace asnets {
 
 namespace {
-
-// One heuristic behind a lock: it holds scratch space.
-class PyHeuristic {
- public:
-  PyHeuristic(const PyTask& task, const std::string& name)
-      : task_(task), heuristic_(interruptible([&] { return make_heuristic(name, task.task); })) {}
-
-  std::vector<double> evaluate(PyStates& states, std::span<const StateId> ids) {
-    if (&states.task() != &task_) throw nb::value_error("the states belong to another task");
-    const std::lock_guard lock(mutex_);
-    std::vector<double> values;
-    values.reserve(ids.size());
-    for (const StateId id : ids) {
-      interruption_point();
-      values.push_back(heuristic_->evaluate(states.words(id)));
-    }
-    return values;
-  }
-
-  bool is_admissible() const { return heuristic_->is_admissible(); }
-
- private:
-  const PyTask& task_;
-  std::mutex mutex_;
-  std::unique_ptr<Heuristic> heuristic_;
-};
-
-// Action features behind a lock.
-class PyActionFeatures {
- public:
-  PyActionFeatures(const PyTask& task, const std::vector<std::string>& names)
-      : task_(task), features_(interruptible([&] { return make_action_features(names, task.task); })) {}
-
-  // The bits of all actions, a byte each.
-  std::vector<std::uint8_t> evaluate(const IntArray& propositions) {
-    const std::vector<Word> state = pack_state(task_.task, propositions);
-    const std::size_t bits = features_->bits();
-    std::vector<std::uint8_t> result(bits * task_.task.num_actions());
-    const auto set = [&](ActionId action, std::uint8_t code) {
-      for (std::size_t b = 0; b < bits; ++b) {
-        result[bits * static_cast<std::size_t>(action) + b] = static_cast<std::uint8_t>(code >> b & 1);
-      }
-    };
-    interruptible([&] {
-      const std::lock_guard lock(mutex_);
-      for (std::size_t a = 0; a < task_.task.num_actions(); ++a) set(static_cast<ActionId>(a), features_->usual_code());
-      features_->evaluate(state.data(), set);
-    });
-    return result;
-  }
-
- private:
-  const PyTask& task_;
-  std::mutex mutex_;
-  std::unique_ptr<ActionFeatures> features_;
-};
 
 const char* status_name(Status status) {
   constexpr const char* kNames[] = {"converged", "time", "memory", "expansions", "trials", "interrupted"};
@@ -97,7 +39,7 @@ class PySolver {
            std::uint64_t seed, std::size_t depth)
       : task_(task) {
     interruptible([&] {
-      solver_ = make_solver(planner, task.task, task.generator, {heuristic, epsilon, penalty, seed, depth});
+      solver_ = find_planner(planner).make(task.task, task.generator, {heuristic, epsilon, penalty, seed, depth});
       initial_ = solver_->graph().add(task.task.initial_state().data());
     });
   }
@@ -210,26 +152,6 @@ class PySolver {
 }  // namespace
 
 void bind_planning(nb::module_& module) {
-  nb::class_<PyHeuristic>(module, "Heuristic", "A heuristic of a task, by name: zero, hmax, hadd, hff, lmcut.\n\n"
-                          "May be used from several threads at once; they wait for each other.")
-      .def(nb::init<const PyTask&, const std::string&>(), nb::arg("task"), nb::arg("name"), nb::keep_alive<1, 2>())
-      .def(
-          "evaluate",
-          [](PyHeuristic& self, PyStates& states, InArray<StateId> ids) {
-            return to_numpy(interruptible([&] { return self.evaluate(states, {ids.data(), ids.size()}); }));
-          },
-          nb::arg("states"), nb::arg("ids"), "The values of states; infinite at recognised dead ends.")
-      .def_prop_ro("is_admissible", &PyHeuristic::is_admissible);
-
-  nb::class_<PyActionFeatures>(module, "ActionFeatures", "What heuristics say about the actions of a state.\n\n"
-                               "May be used from several threads at once; they wait for each other.")
-      .def(nb::init<const PyTask&, const std::vector<std::string>&>(), nb::arg("task"), nb::arg("names"),
-           nb::keep_alive<1, 2>())
-      .def(
-          "evaluate",
-          [](PyActionFeatures& self, IntArray propositions) { return to_numpy(self.evaluate(propositions)); },
-          nb::arg("propositions"), "The bits of each action in a state, a byte each.");
-
   nb::class_<PySolver>(module, "Solver",
                        "A planner with its table of values; states are numbered by the solver.\n\n"
                        "While one thread works (add, solve, q_values, greedy_action, run_episodes, the envelopes, "
@@ -420,15 +342,16 @@ void bind_planning(nb::module_& module) {
           nb::sig("def statistics(self) -> dict[str, float]"));
 
   module.def(
-      "find_landmarks",
-      [](PyStates& states, StateId state) {
-        const Landmarks landmarks =
-            interruptible([&] { return find_landmarks(states.task().task, states.words(state)); });
-        return nb::make_tuple(landmarks.reachable ? landmarks.value : kInfinity, landmarks.cuts, landmarks.costs);
+      "planners",
+      [] {
+        nb::list result;
+        for (const PlannerEntry& entry : planners()) {
+          result.append(nb::make_tuple(entry.name, entry.is_optimal, entry.description));
+        }
+        return result;
       },
-      nb::sig("def find_landmarks(states: States, state: int) -> tuple[float, list[list[int]], list[float]]"),
-      nb::arg("states"), nb::arg("state"),
-      "The LM-cut value of a state, its cuts as lists of actions, and their costs.");
+      nb::sig("def planners() -> list[tuple[str, bool, str]]"),
+      "The planners: name, whether it is optimal under an admissible heuristic, description.");
 }
 
 }  // namespace asnets

@@ -227,29 +227,9 @@ Landmarks find_landmarks(const Task& task, const Word* state) {
   return landmarks;
 }
 
-namespace {
-
-class ZeroHeuristic final : public Heuristic {
- public:
-  double evaluate(const Word*) override { return 0; }
-};
-
-template <template <typename> class Kind, typename... Arguments>
-std::unique_ptr<Heuristic> with_costs(bool whole, const Task& task, Arguments... arguments) {
-  if (whole) return std::make_unique<Kind<std::int32_t>>(task, arguments...);
-  return std::make_unique<Kind<double>>(task, arguments...);
-}
-
-}  // namespace
-
-std::unique_ptr<Heuristic> make_heuristic(const std::string& name, const Task& task) {
-  if (name == "zero") return std::make_unique<ZeroHeuristic>();
-  if (name == "lmcut") return with_costs<LmCutHeuristic>(has_whole_joint_costs(task), task);
-  const bool whole = has_whole_costs(RelaxedTask(task, OperatorForm::kMerged));
-  if (name == "hmax") return with_costs<RelaxationHeuristic>(whole, task, Relaxation::kMax);
-  if (name == "hadd") return with_costs<RelaxationHeuristic>(whole, task, Relaxation::kAdd);
-  if (name == "hff") return with_costs<RelaxationHeuristic>(whole, task, Relaxation::kFf);
-  throw std::invalid_argument("unknown heuristic: " + name);
+std::unique_ptr<Heuristic> make_lm_cut(const Task& task) {
+  if (has_whole_joint_costs(task)) return std::make_unique<LmCutHeuristic<std::int32_t>>(task);
+  return std::make_unique<LmCutHeuristic<double>>(task);
 }
 
 }  // namespace asnets

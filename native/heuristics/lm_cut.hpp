@@ -106,6 +106,7 @@ class LmCutHeuristic final : public Heuristic {
  private:
   LandmarkCut<Cost> landmarks_;
 };
+std::unique_ptr<Heuristic> make_lm_cut(const Task& task);
 
 // The cuts of a state as sets of actions.
 struct Landmarks {

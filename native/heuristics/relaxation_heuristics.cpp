@@ -102,13 +102,31 @@ class RelaxedPlanFinderOf final : public RelaxedPlanFinder {
   RelaxationHeuristic<Cost> heuristic_;
 };
 
+// With costs of the type that the task allows.
+template <typename Interface, template <typename> class Kind, typename... Arguments>
+std::unique_ptr<Interface> with_costs(const Task& task, Arguments... arguments) {
+  if (has_whole_costs(RelaxedTask(task, OperatorForm::kMerged))) {
+    return std::make_unique<Kind<std::int32_t>>(task, arguments...);
+  }
+  return std::make_unique<Kind<double>>(task, arguments...);
+}
+
 }  // namespace
 
+std::unique_ptr<Heuristic> make_hmax(const Task& task) {
+  return with_costs<Heuristic, RelaxationHeuristic>(task, Relaxation::kMax);
+}
+
+std::unique_ptr<Heuristic> make_hadd(const Task& task) {
+  return with_costs<Heuristic, RelaxationHeuristic>(task, Relaxation::kAdd);
+}
+
+std::unique_ptr<Heuristic> make_hff(const Task& task) {
+  return with_costs<Heuristic, RelaxationHeuristic>(task, Relaxation::kFf);
+}
+
 std::unique_ptr<RelaxedPlanFinder> make_relaxed_plan_finder(const Task& task) {
-  if (has_whole_costs(RelaxedTask(task, OperatorForm::kMerged))) {
-    return std::make_unique<RelaxedPlanFinderOf<std::int32_t>>(task);
-  }
-  return std::make_unique<RelaxedPlanFinderOf<double>>(task);
+  return with_costs<RelaxedPlanFinder, RelaxedPlanFinderOf>(task);
 }
 
 template class RelaxationHeuristic<std::int32_t>;

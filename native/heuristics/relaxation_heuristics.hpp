@@ -25,7 +25,6 @@ class RelaxationHeuristic final : public Heuristic {
  public:
   RelaxationHeuristic(const Task& task, Relaxation kind);
   double evaluate(const Word* state) override;
-  bool is_admissible() const override { return kind_ == Relaxation::kMax; }
   // Of the last state with a finite value: the actions of the relaxed plan; for kFf only.
   const std::vector<ActionId>& relaxed_plan() const { return plan_; }
 
@@ -51,6 +50,10 @@ class RelaxationHeuristic final : public Heuristic {
   std::vector<std::uint32_t> action_mark_;
   std::uint32_t mark_ = 0;
 };
+
+std::unique_ptr<Heuristic> make_hmax(const Task& task);
+std::unique_ptr<Heuristic> make_hadd(const Task& task);
+std::unique_ptr<Heuristic> make_hff(const Task& task);
 
 // The actions of the relaxed plan of h_ff; none where the relaxed goal is unreachable or holds. Holds scratch space: one
 // for each thread.

@@ -43,7 +43,7 @@ void ForwardPass::find_shared() {
   for (const SharedItem& item : shared_) (item.is_set ? is_shared_set_ : is_shared_node_)[item.number] = 1;
 }
 
-void ForwardPass::evaluate(const Word* state, std::span<const ActionCode> codes) {
+void ForwardPass::evaluate(const Word* state, const FeatureRows& features) {
   ++time_;
   bool full = false;
   Snapshot* parent = &root_;
@@ -55,11 +55,11 @@ void ForwardPass::evaluate(const Word* state, std::span<const ActionCode> codes)
     bool computed = !snapshot.valid;
     changes_.clear();
     if (!snapshot.valid) {
-      if (layer == 1) evaluator_.set_inputs(snapshot.values, state, codes);
+      if (layer == 1) evaluator_.set_inputs(snapshot.values, state, features);
       evaluator_.compute(snapshot.values, before, layer);
     } else {
       if (layer == 1) {
-        evaluator_.change_inputs(snapshot.values, state, codes);
+        evaluator_.change_inputs(snapshot.values, state, features);
       } else {
         mark_changes(snapshot);
       }

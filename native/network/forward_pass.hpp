@@ -14,7 +14,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "network/layer.hpp"
@@ -30,7 +29,7 @@ class ForwardPass {
               std::size_t max_bytes);
 
   // Computes all hidden layers.
-  void evaluate(const Word* state, std::span<const ActionCode> codes);
+  void evaluate(const Word* state, const FeatureRows& features);
   // The output for an action in the state that was evaluated last. Only those that are asked for are computed.
   float logit(ActionId action) const { return evaluator_.logit(last_->values, static_cast<std::size_t>(action)); }
 

@@ -61,12 +61,18 @@ std::uint8_t LayerEvaluator::set_code(std::size_t set, std::int32_t num_true) co
   return static_cast<std::uint8_t>((num_true > 0 ? 1 : 0) + (all ? 2 : 0) + set_goal_codes_[set]);
 }
 
-void LayerEvaluator::set_inputs(LayerValues& values, const Word* state, std::span<const ActionCode> codes) const {
+void LayerEvaluator::set_inputs(LayerValues& values, const Word* state, const FeatureRows& features) const {
   const std::size_t num_propositions = structure_.num_propositions();
   values.state.assign(state, state + (num_propositions + 63) / 64);
-  values.named_codes.assign(codes.begin(), codes.end());
-  values.action_codes.assign(structure_.num_actions(), weights_.shape().feature_code.usual);
-  for (const ActionCode& each : codes) values.action_codes[static_cast<std::size_t>(each.action)] = each.code;
+  const std::size_t width = weights_.shape().default_values.size();
+  values.named_actions.assign(features.actions.begin(), features.actions.end());
+  values.is_named.assign(structure_.num_actions(), 0);
+  values.action_features.resize(structure_.num_actions() * width);
+  for (std::size_t row = 0; row < features.actions.size(); ++row) {
+    const auto action = static_cast<std::size_t>(features.actions[row]);
+    values.is_named[action] = 1;
+    std::copy_n(features.values + row * width, width, values.action_features.data() + action * width);
+  }
   values.node_codes = structure_.constant_codes();
   for (std::size_t p = 0; p < num_propositions; ++p) {
     if (structure_.node_of(p) >= 0 && test_bit(state, p)) {
@@ -84,6 +90,15 @@ void LayerEvaluator::set_inputs(LayerValues& values, const Word* state, std::spa
   }
 }
 
+const float* LayerEvaluator::base(const LayerValues& values, std::size_t schema, std::size_t action) {
+  if (values.is_named[action] == 0) return weights_.default_base(schema);
+  const auto& module = weights_.features(schema);
+  const std::size_t width = weights_.shape().default_values.size();
+  add_columns(own_.data(), module.bias.data(), module.columns.data(), values.action_features.data() + action * width,
+              width, stride_);
+  return own_.data();
+}
+
 void LayerEvaluator::compute_action(const LayerValues& values, const LayerValues* before, std::size_t layer,
                                     std::size_t action, float* out) {
   const std::size_t s = structure_.schema_of(action);
@@ -91,7 +106,7 @@ void LayerEvaluator::compute_action(const LayerValues& values, const LayerValues
   const std::size_t within = action - schema.first_action;
   const auto* const slots = structure_.slots().data() + schema.first_slot;
   if (layer == 1) {
-    rows_[0] = weights_.base(s, values.action_codes[action]);
+    rows_[0] = base(values, s, action);
     for (std::size_t k = 0; k < schema.num_slots; ++k) {
       const auto item = static_cast<std::size_t>(slots[k].index[within]);
       const std::uint8_t code = slots[k].is_set

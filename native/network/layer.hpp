@@ -16,10 +16,11 @@
 
 namespace asnets {
 
-// The features of an action, as a code.
-struct ActionCode {
-  ActionId action;
-  std::uint8_t code;
+// The actions of a state whose features have other than the default values, ascending, and these values: for each action
+// a row as long as the features are wide.
+struct FeatureRows {
+  std::span<const ActionId> actions;
+  const float* values = nullptr;
 };
 
 // A set of numbers below a bound that can be listed, and emptied in time that depends on its size only.
@@ -68,8 +69,9 @@ struct Changes {
 struct LayerValues {
   // Of the first layer: what it read.
   std::vector<Word> state;
-  std::vector<ActionCode> named_codes;
-  std::vector<std::uint8_t> action_codes;
+  std::vector<ActionId> named_actions;  // Of the `FeatureRows`.
+  std::vector<std::uint8_t> is_named;   // For each action; others have the default values.
+  std::vector<float> action_features;   // For each action a row, which holds its values if it is named.
   std::vector<std::uint8_t> node_codes;
   std::vector<std::uint8_t> set_codes;
   std::vector<std::int32_t> num_true;  // In each set.
@@ -91,12 +93,12 @@ class LayerEvaluator {
   void prepare(LayerValues& values, std::size_t layer) const;
 
   // Sets what the first layer reads, without computing its modules.
-  void set_inputs(LayerValues& values, const Word* state, std::span<const ActionCode> codes) const;
+  void set_inputs(LayerValues& values, const Word* state, const FeatureRows& features) const;
   // All modules of a layer, from those of the one before; that is null for the first.
   void compute(LayerValues& values, const LayerValues* before, std::size_t layer);
 
   // Bringing up to date: first these say what changed among the inputs …
-  void change_inputs(LayerValues& values, const Word* state, std::span<const ActionCode> codes);
+  void change_inputs(LayerValues& values, const Word* state, const FeatureRows& features);
   void change_node(std::size_t node);
   void change_set(std::size_t set);
   void change_action(std::size_t action) { dirty_actions_.insert(action); }
@@ -127,6 +129,8 @@ class LayerEvaluator {
   };
 
   std::uint8_t set_code(std::size_t set, std::int32_t num_true) const;
+  // What an action reads apart from its slots in the first layer, with the bias; valid until the next call.
+  const float* base(const LayerValues& values, std::size_t schema, std::size_t action);
   void compute_action(const LayerValues& values, const LayerValues* before, std::size_t layer, std::size_t action,
                       float* out);
   void compute_node(const LayerValues& values, const LayerValues* before, std::size_t layer, std::size_t node,
@@ -141,6 +145,14 @@ class LayerEvaluator {
                const float* to);
   template <typename Report>
   void finish_trees(LayerValues& values, Report&& report);
+  // The parts of change_inputs and of update; each adds what it changes to what the next one looks at.
+  void change_truth(LayerValues& values, std::size_t node);
+  void change_features(LayerValues& values, const FeatureRows& features);
+  void update_actions(LayerValues& values, const LayerValues* before, std::size_t layer);
+  void update_pools(LayerValues& values);
+  void update_nodes(LayerValues& values, const LayerValues* before, std::size_t layer, Changes& changes);
+  void replace_in_sets(LayerValues& values, std::size_t slot, std::size_t node, const float* from, const float* to);
+  void replace_in_pools(LayerValues& values, std::size_t action, const float* from, const float* to);
   void forget_dirty() {
     dirty_actions_.clear();
     dirty_nodes_.clear();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "network/layer.hpp"
 
@@ -13,51 +14,62 @@ bool same(const float* a, const float* b, std::size_t count) { return std::memcm
 
 }  // namespace
 
-void LayerEvaluator::change_inputs(LayerValues& values, const Word* state, std::span<const ActionCode> codes) {
-  const auto change_truth = [&](std::size_t node) {
-    values.node_codes[node] ^= 1;
-    const std::int32_t difference = (values.node_codes[node] & 1) != 0 ? 1 : -1;
-    const auto& predicate = structure_.predicates()[structure_.predicate_of(node)];
-    const std::size_t within = node - predicate.first_node;
-    for (const std::size_t k : predicate.slots) {
-      const auto& slot = structure_.slots()[k];
-      if (!slot.is_set) {
-        for (const std::int32_t action : slot.readers[within]) dirty_actions_.insert(static_cast<std::size_t>(action));
-        continue;
-      }
-      for (const std::int32_t each : slot.sets_of[within]) {
-        const std::size_t set = slot.first_set + static_cast<std::size_t>(each);
-        values.num_true[set] += difference;
-        const std::uint8_t code = set_code(set, values.num_true[set]);
-        if (code == values.set_codes[set]) continue;
-        values.set_codes[set] = code;
-        change_set(set);
-      }
-    }
-  };
+void LayerEvaluator::change_inputs(LayerValues& values, const Word* state, const FeatureRows& features) {
   for (std::size_t w = 0; w < values.state.size(); ++w) {
     for (Word bits = values.state[w] ^ state[w]; bits != 0; bits &= bits - 1) {
       const std::int32_t node = structure_.node_of(64 * w + static_cast<std::size_t>(std::countr_zero(bits)));
-      if (node >= 0) change_truth(static_cast<std::size_t>(node));
+      if (node >= 0) change_truth(values, static_cast<std::size_t>(node));
     }
     values.state[w] = state[w];
   }
+  change_features(values, features);
+}
 
-  const auto set_code_of = [&](ActionId action, std::uint8_t code) {
-    values.action_codes[static_cast<std::size_t>(action)] = code;
-    dirty_actions_.insert(static_cast<std::size_t>(action));
-  };
-  const std::uint8_t usual = weights_.shape().feature_code.usual;
-  // Both lists are ascending.
-  auto old = values.named_codes.begin();
-  for (const ActionCode& each : codes) {
-    for (; old != values.named_codes.end() && old->action < each.action; ++old) set_code_of(old->action, usual);
-    const bool known = old != values.named_codes.end() && old->action == each.action;
-    if (!known || old->code != each.code) set_code_of(each.action, each.code);
-    if (known) ++old;
+void LayerEvaluator::change_truth(LayerValues& values, std::size_t node) {
+  values.node_codes[node] ^= 1;
+  const std::int32_t difference = (values.node_codes[node] & 1) != 0 ? 1 : -1;
+  const auto& predicate = structure_.predicates()[structure_.predicate_of(node)];
+  const std::size_t within = node - predicate.first_node;
+  for (const std::size_t k : predicate.slots) {
+    const auto& slot = structure_.slots()[k];
+    if (!slot.is_set) {
+      for (const std::int32_t action : slot.readers[within]) dirty_actions_.insert(static_cast<std::size_t>(action));
+      continue;
+    }
+    for (const std::int32_t number : slot.sets_of[within]) {
+      const std::size_t set = slot.first_set + static_cast<std::size_t>(number);
+      values.num_true[set] += difference;
+      const std::uint8_t code = set_code(set, values.num_true[set]);
+      if (code == values.set_codes[set]) continue;
+      values.set_codes[set] = code;
+      change_set(set);
+    }
   }
-  for (; old != values.named_codes.end(); ++old) set_code_of(old->action, usual);
-  values.named_codes.assign(codes.begin(), codes.end());
+}
+
+// Both lists of actions are ascending.
+void LayerEvaluator::change_features(LayerValues& values, const FeatureRows& features) {
+  const std::size_t width = weights_.shape().default_values.size();
+  auto old = values.named_actions.begin();
+  const auto forget_up_to = [&](ActionId bound) {
+    for (; old != values.named_actions.end() && *old < bound; ++old) {
+      values.is_named[static_cast<std::size_t>(*old)] = 0;
+      dirty_actions_.insert(static_cast<std::size_t>(*old));
+    }
+  };
+  for (std::size_t row = 0; row < features.actions.size(); ++row) {
+    forget_up_to(features.actions[row]);
+    if (old != values.named_actions.end() && *old == features.actions[row]) ++old;
+    const auto action = static_cast<std::size_t>(features.actions[row]);
+    const float* const next = features.values + row * width;
+    float* const current = values.action_features.data() + action * width;
+    if (values.is_named[action] != 0 && same(current, next, width)) continue;
+    values.is_named[action] = 1;
+    std::copy_n(next, width, current);
+    dirty_actions_.insert(action);
+  }
+  forget_up_to(std::numeric_limits<ActionId>::max());
+  values.named_actions.assign(features.actions.begin(), features.actions.end());
 }
 
 void LayerEvaluator::change_node(std::size_t node) {
@@ -124,6 +136,28 @@ bool LayerEvaluator::update(LayerValues& values, const LayerValues* before, std:
     compute(values, before, layer);
     return true;
   }
+  update_actions(values, before, layer);
+  update_pools(values);
+  if (weights_.shape().skip) {
+    for (const std::int32_t action : changed_actions_) changes.actions.insert(static_cast<std::size_t>(action));
+  }
+  update_nodes(values, before, layer, changes);
+  finish_trees(values, [&](std::size_t tree, std::size_t list) {
+    changes.sets.insert(structure_.slots()[trees_[tree].slot].first_set + list);
+  });
+  if (layer < weights_.shape().layers) {
+    for (const std::int32_t number : changes.sets.numbers()) {
+      const auto set = static_cast<std::size_t>(number);
+      const std::size_t k = structure_.slot_of_set(set);
+      compute_products(values, layer, k, set - structure_.slots()[k].first_set);
+    }
+  }
+  forget_dirty();
+  return false;
+}
+
+// Computes the dirty actions; those with another result are listed with what they were.
+void LayerEvaluator::update_actions(LayerValues& values, const LayerValues* before, std::size_t layer) {
   num_computed_ += static_cast<std::int64_t>(dirty_actions_.size());
   changed_actions_.clear();
   old_values_.clear();
@@ -135,74 +169,71 @@ bool LayerEvaluator::update(LayerValues& values, const LayerValues* before, std:
     std::copy_n(result_.data(), stride_, current);
     changed_actions_.push_back(action);
   }
+}
 
+// Nodes whose pools have changed become dirty.
+void LayerEvaluator::update_pools(LayerValues& values) {
   for (std::size_t i = 0; i < changed_actions_.size(); ++i) {
-    const std::int32_t action = changed_actions_[i];
-    const auto index = static_cast<std::size_t>(action);
-    const auto& schema = structure_.schemas()[structure_.schema_of(index)];
-    const float* const old = old_values_.data() + i * stride_;
-    const float* const current = values.actions.data() + index * stride_;
-    const std::size_t within = index - schema.first_action;
-    for (std::size_t k = schema.first_slot; k < schema.first_slot + schema.num_slots; ++k) {
-      const auto& slot = structure_.slots()[k];
-      const auto item = static_cast<std::size_t>(slot.index[within]);
-      for (std::size_t n = 0; n < slot.pools.size(); ++n) {
-        const std::size_t tree = slot.pools[n];
-        if (!slot.is_set) {
-          replace(values, tree, item, slot.pool_rows[n][within], old, current);
-          continue;
-        }
-        const std::size_t first_node = structure_.predicates()[slot.predicate].first_node;
-        for (const std::int32_t node : slot.sets.lists()[item]) {
-          const std::size_t list = static_cast<std::size_t>(node) - first_node;
-          replace(values, tree, list, trees_[tree].layout->row_of(list, action), old, current);
-        }
-      }
-    }
-    if (weights_.shape().skip) changes.actions.insert(index);
+    const auto action = static_cast<std::size_t>(changed_actions_[i]);
+    replace_in_pools(values, action, old_values_.data() + i * stride_, values.actions.data() + action * stride_);
   }
   finish_trees(values, [&](std::size_t tree, std::size_t list) {
     dirty_nodes_.insert(structure_.predicates()[structure_.pools()[tree].predicate].first_node + list);
   });
+}
 
+void LayerEvaluator::replace_in_pools(LayerValues& values, std::size_t action, const float* from, const float* to) {
+  const auto& schema = structure_.schemas()[structure_.schema_of(action)];
+  const std::size_t within = action - schema.first_action;
+  for (std::size_t k = schema.first_slot; k < schema.first_slot + schema.num_slots; ++k) {
+    const auto& slot = structure_.slots()[k];
+    const auto item = static_cast<std::size_t>(slot.index[within]);
+    for (std::size_t n = 0; n < slot.pools.size(); ++n) {
+      const std::size_t tree = slot.pools[n];
+      if (!slot.is_set) {
+        replace(values, tree, item, slot.pool_rows[n][within], from, to);
+        continue;
+      }
+      const std::size_t first_node = structure_.predicates()[slot.predicate].first_node;
+      for (const std::int32_t node : slot.sets.lists()[item]) {
+        const std::size_t list = static_cast<std::size_t>(node) - first_node;
+        const auto row = trees_[tree].layout->row_of(list, static_cast<std::int32_t>(action));
+        replace(values, tree, list, row, from, to);
+      }
+    }
+  }
+}
+
+// Computes the dirty nodes and, for those with another result, what reads them: products, and the trees of sets.
+void LayerEvaluator::update_nodes(LayerValues& values, const LayerValues* before, std::size_t layer, Changes& changes) {
   const bool has_products = layer < weights_.shape().layers;
   num_computed_ += static_cast<std::int64_t>(dirty_nodes_.size());
-  for (const std::int32_t each : dirty_nodes_.numbers()) {
-    const auto node = static_cast<std::size_t>(each);
+  for (const std::int32_t number : dirty_nodes_.numbers()) {
+    const auto node = static_cast<std::size_t>(number);
     float* const current = values.nodes.data() + node * stride_;
     compute_node(values, before, layer, node, own_.data());
     if (same(current, own_.data(), stride_)) continue;
     std::swap_ranges(current, current + stride_, own_.data());
     changes.nodes.insert(node);
     const auto& predicate = structure_.predicates()[structure_.predicate_of(node)];
-    const std::size_t within = node - predicate.first_node;
     for (const std::size_t k : predicate.slots) {
-      const auto& slot = structure_.slots()[k];
-      if (!slot.is_set) {
-        if (has_products) compute_products(values, layer, k, within);
-        continue;
-      }
-      for (const std::int32_t set : slot.sets_of[within]) {
-        const auto list = static_cast<std::size_t>(set);
-        const std::size_t row = slot.sets.row_of(list, each);
-        for (const std::size_t tree : {first_tree_[k], first_tree_[k] + 1}) {
-          replace(values, tree, list, row, own_.data(), current);
-        }
+      if (structure_.slots()[k].is_set) {
+        replace_in_sets(values, k, node, own_.data(), current);
+      } else if (has_products) {
+        compute_products(values, layer, k, node - predicate.first_node);
       }
     }
   }
-  finish_trees(values, [&](std::size_t tree, std::size_t list) {
-    changes.sets.insert(structure_.slots()[trees_[tree].slot].first_set + list);
-  });
-  if (has_products) {
-    for (const std::int32_t each : changes.sets.numbers()) {
-      const auto set = static_cast<std::size_t>(each);
-      const std::size_t k = structure_.slot_of_set(set);
-      compute_products(values, layer, k, set - structure_.slots()[k].first_set);
-    }
+}
+
+void LayerEvaluator::replace_in_sets(LayerValues& values, std::size_t k, std::size_t node, const float* from,
+                                     const float* to) {
+  const auto& slot = structure_.slots()[k];
+  for (const std::int32_t set : slot.sets_of[node - structure_.predicates()[slot.predicate].first_node]) {
+    const auto list = static_cast<std::size_t>(set);
+    const std::size_t row = slot.sets.row_of(list, static_cast<std::int32_t>(node));
+    for (const std::size_t tree : {first_tree_[k], first_tree_[k] + 1}) replace(values, tree, list, row, from, to);
   }
-  forget_dirty();
-  return false;
 }
 
 }  // namespace asnets

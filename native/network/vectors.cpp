@@ -135,6 +135,17 @@ ASNETS_VECTORISED void multiply(float* out, const float* start, const float* col
   if (offset < stride) multiply_part<1>(out, start, columns, inputs, count, hidden, stride, offset, function);
 }
 
+ASNETS_VECTORISED void add_columns(float* out, const float* start, const float* columns, const float* values,
+                                   std::size_t count, std::size_t stride) {
+  for (std::size_t i = 0; i < stride; i += kLanes) {
+    Vec sum = load(start + i);
+    for (std::size_t k = 0; k < count; ++k) {
+      if (values[k] != 0) sum += values[k] * load(columns + k * stride + i);
+    }
+    store(out + i, sum);
+  }
+}
+
 ASNETS_VECTORISED float dot(const float* a, const float* b, std::size_t stride) {
   Vec sum{};
   for (std::size_t i = 0; i < stride; i += kLanes) sum += load(a + i) * load(b + i);

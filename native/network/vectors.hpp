@@ -24,6 +24,10 @@ void sum_rows(float* out, const float* const* rows, std::size_t count, std::size
 void multiply(float* out, const float* start, const float* columns, const float* const* inputs, std::size_t count,
               std::size_t hidden, std::size_t stride, Function function);
 
+// out = start + Σ_i values[i] · column(i), over i < count in this order; what is multiplied by 0 is left out.
+void add_columns(float* out, const float* start, const float* columns, const float* values, std::size_t count,
+                 std::size_t stride);
+
 // Σ_i a[i] · b[i] over a whole vector; one of the two has 0 in its padding.
 float dot(const float* a, const float* b, std::size_t stride);
 

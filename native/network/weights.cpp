@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace asnets {
 
@@ -27,11 +28,10 @@ NetworkWeights::Module by_columns(const ModuleArrays& module, std::size_t inputs
 
 // For each code of as many bits as there are columns, the sum of the columns whose bits are set.
 std::vector<float> sums_of_columns(const NetworkWeights::Module& module, const std::vector<std::size_t>& columns,
-                                   const float* start, std::size_t stride) {
+                                   std::size_t stride) {
   std::vector<float> result((std::size_t{1} << columns.size()) * stride);
   for (std::size_t code = 0; code < std::size_t{1} << columns.size(); ++code) {
     float* const row = result.data() + code * stride;
-    if (start != nullptr) std::copy_n(start, stride, row);
     for (std::size_t bit = 0; bit < columns.size(); ++bit) {
       if ((code >> bit & 1) == 0) continue;
       for (std::size_t o = 0; o < stride; ++o) row[o] += module.columns[columns[bit] * stride + o];
@@ -48,57 +48,69 @@ NetworkWeights::NetworkWeights(const NetworkStructure& structure, const NetworkS
     : shape_(shape), stride_(padded(shape.hidden)) {
   require(shape.layers >= 1 && shape.hidden >= 1);
   require(actions.size() == shape.layers + 1 && propositions.size() == shape.layers);
+  for (const auto& layer : actions) require(layer.size() == structure.schemas().size());
+  for (const auto& layer : propositions) require(layer.size() == structure.predicates().size());
+  read_first_layer(structure, actions.front());
+  read_hidden_layers(structure, actions, propositions);
+  read_last_layer(structure, actions.back());
+}
+
+void NetworkWeights::read_first_layer(const NetworkStructure& structure, const std::vector<ModuleArrays>& modules) {
+  const std::size_t width = shape_.default_values.size();
+  contributions_.resize(structure.slots().size());
+  for (std::size_t s = 0; s < structure.schemas().size(); ++s) {
+    const auto& schema = structure.schemas()[s];
+    const std::size_t read = schema.num_inputs;
+    check(modules[s], shape_.hidden, width + 2 * read);
+    Module module = by_columns(modules[s], width + 2 * read, stride_);
+    std::size_t input = width;
+    for (std::size_t k = schema.first_slot; k < schema.first_slot + schema.num_slots; ++k) {
+      const std::size_t inputs = structure.slots()[k].is_set ? 2 : 1;
+      std::vector<std::size_t> columns;
+      for (const std::size_t first : {input, input + read}) {
+        for (std::size_t i = 0; i < inputs; ++i) columns.push_back(first + i);
+      }
+      contributions_[k] = sums_of_columns(module, columns, stride_);
+      input += inputs;
+    }
+    module.columns.resize(width * stride_);
+    std::vector<float>& base = default_bases_.emplace_back(stride_);
+    add_columns(base.data(), module.bias.data(), module.columns.data(), shape_.default_values.data(), width, stride_);
+    features_.push_back(std::move(module));
+  }
+}
+
+void NetworkWeights::read_hidden_layers(const NetworkStructure& structure, const Layers& actions,
+                                        const Layers& propositions) {
   const auto& schemas = structure.schemas();
   const auto& predicates = structure.predicates();
-  for (const auto& layer : actions) require(layer.size() == schemas.size());
-  for (const auto& layer : propositions) require(layer.size() == predicates.size());
-
-  const std::size_t bits = shape.feature_code.bits;
-  contributions_.resize(structure.slots().size());
-  for (std::size_t s = 0; s < schemas.size(); ++s) {
-    const std::size_t read = schemas[s].num_inputs;
-    check(actions[0][s], shape.hidden, bits + 2 * read);
-    const Module module = by_columns(actions[0][s], bits + 2 * read, stride_);
-    std::vector<std::size_t> columns;
-    for (std::size_t i = 0; i < bits; ++i) columns.push_back(i);
-    bases_.push_back(sums_of_columns(module, columns, module.bias.data(), stride_));
-    std::size_t input = bits;
-    for (std::size_t k = schemas[s].first_slot; k < schemas[s].first_slot + schemas[s].num_slots; ++k) {
-      if (structure.slots()[k].is_set) {
-        columns = {input, input + 1, input + read, input + read + 1};
-        input += 2;
-      } else {
-        columns = {input, input + read};
-        ++input;
-      }
-      contributions_[k] = sums_of_columns(module, columns, nullptr, stride_);
-    }
-  }
-  for (std::size_t layer = 2; layer <= shape.layers; ++layer) {
+  for (std::size_t layer = 2; layer <= shape_.layers; ++layer) {
     auto& modules = actions_.emplace_back();
     for (std::size_t s = 0; s < schemas.size(); ++s) {
-      const std::size_t inputs = shape.hidden * (schemas[s].num_inputs + (shape.skip ? 1 : 0));
-      check(actions[layer - 1][s], shape.hidden, inputs);
+      const std::size_t inputs = shape_.hidden * (schemas[s].num_inputs + (shape_.skip ? 1 : 0));
+      check(actions[layer - 1][s], shape_.hidden, inputs);
       modules.push_back(by_columns(actions[layer - 1][s], inputs, stride_));
     }
   }
-  for (std::size_t layer = 1; layer <= shape.layers; ++layer) {
+  for (std::size_t layer = 1; layer <= shape_.layers; ++layer) {
     auto& modules = propositions_.emplace_back();
     for (std::size_t p = 0; p < predicates.size(); ++p) {
-      const std::size_t inputs = shape.hidden * (predicates[p].num_pools + (shape.skip && layer > 1 ? 1 : 0));
-      check(propositions[layer - 1][p], shape.hidden, inputs);
+      const std::size_t inputs = shape_.hidden * (predicates[p].num_pools + (shape_.skip && layer > 1 ? 1 : 0));
+      check(propositions[layer - 1][p], shape_.hidden, inputs);
       modules.push_back(by_columns(propositions[layer - 1][p], inputs, stride_));
     }
   }
-  for (std::size_t s = 0; s < schemas.size(); ++s) {
-    const std::size_t vectors = schemas[s].num_inputs + (shape.skip ? 1 : 0);
-    const ModuleArrays& arrays = actions[shape.layers][s];
-    check(arrays, 1, shape.hidden * vectors);
+}
+
+void NetworkWeights::read_last_layer(const NetworkStructure& structure, const std::vector<ModuleArrays>& modules) {
+  for (std::size_t s = 0; s < structure.schemas().size(); ++s) {
+    const std::size_t vectors = structure.schemas()[s].num_inputs + (shape_.skip ? 1 : 0);
+    check(modules[s], 1, shape_.hidden * vectors);
     Module& module = last_.emplace_back();
-    module.bias = {arrays.bias[0]};
+    module.bias = {modules[s].bias[0]};
     module.columns.assign(vectors * stride_, 0.0f);
     for (std::size_t v = 0; v < vectors; ++v) {
-      std::copy_n(arrays.weight.data() + v * shape.hidden, shape.hidden, module.columns.data() + v * stride_);
+      std::copy_n(modules[s].weight.data() + v * shape_.hidden, shape_.hidden, module.columns.data() + v * stride_);
     }
   }
 }

@@ -1,9 +1,9 @@
 // The weights of a network in the order in which the forward pass for one state reads them.
 //
 // Layers, modules and the columns of weights are those of asnets.network.network. Here a weight is stored by columns,
-// each padded to a multiple of kLanes (see vectors.hpp). Inputs of the first layer are bits, so that what a slot adds
-// to an action is looked up by its code instead of computed:
-//   a node: v + 2g;  a set: max v + 2 min v + 4 max g + 8 min g;  an action: the code of its features.
+// each padded to a multiple of kLanes (see vectors.hpp). What slots give the first layer are bits, so that what a slot
+// adds to an action is looked up by its code instead of computed:
+//   a node: v + 2g;  a set: max v + 2 min v + 4 max g + 8 min g.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "heuristics/action_features.hpp"
 #include "network/structure.hpp"
 #include "network/vectors.hpp"
 
@@ -22,8 +21,8 @@ struct NetworkShape {
   std::size_t hidden = 0;
   Function function = Function::kElu;
   bool skip = false;
-  std::vector<std::string> features;  // Kinds of action features; see heuristics/action_features.hpp.
-  FeatureCode feature_code;           // Theirs.
+  std::vector<std::string> features;   // Action features by name; see features/registry.hpp.
+  std::vector<float> default_values;  // Theirs.
 };
 
 // A weight (outputs × inputs, row after row) with its bias.
@@ -49,8 +48,10 @@ class NetworkWeights {
   std::size_t hidden() const { return shape_.hidden; }
   std::size_t stride() const { return stride_; }
 
-  // What an action reads apart from its slots in the first layer, with the bias.
-  const float* base(std::size_t schema, std::uint8_t code) const { return bases_[schema].data() + code * stride_; }
+  // Of the first layer: a column for each value of the action features, and the bias.
+  const Module& features(std::size_t schema) const { return features_[schema]; }
+  // What these come to for the default values of the features.
+  const float* default_base(std::size_t schema) const { return default_bases_[schema].data(); }
   // What a slot adds in the first layer.
   const float* contribution(std::size_t slot, std::uint8_t code) const {
     return contributions_[slot].data() + code * stride_;
@@ -65,9 +66,16 @@ class NetworkWeights {
   const Module& last(std::size_t schema) const { return last_[schema]; }
 
  private:
+  using Layers = std::vector<std::vector<ModuleArrays>>;
+
+  void read_first_layer(const NetworkStructure& structure, const std::vector<ModuleArrays>& modules);
+  void read_hidden_layers(const NetworkStructure& structure, const Layers& actions, const Layers& propositions);
+  void read_last_layer(const NetworkStructure& structure, const std::vector<ModuleArrays>& modules);
+
   NetworkShape shape_;
   std::size_t stride_;
-  std::vector<std::vector<float>> bases_;
+  std::vector<Module> features_;
+  std::vector<std::vector<float>> default_bases_;
   std::vector<std::vector<float>> contributions_;
   std::vector<std::vector<Module>> actions_;
   std::vector<std::vector<Module>> propositions_;

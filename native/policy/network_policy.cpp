@@ -32,20 +32,20 @@ void NetworkPolicy::set_network(Network network) {
   network_ = std::move(network);
   pass_.emplace(*network_.structure, *network_.weights, options_.incremental, options_.max_bytes);
   const std::vector<std::string>& features = network_.weights->shape().features;
-  if (!features.empty() && !codes_) codes_.emplace(task_, features);
+  if (!features.empty() && !features_) features_.emplace(task_, features);
 }
 
 void NetworkPolicy::run_network(const Word* state) {
   auto start = Clock::now();
-  std::span<const ActionCode> codes;
-  if (codes_) {
-    codes = codes_->of(state);
+  FeatureRows features;
+  if (features_) {
+    features = features_->of(state);
     statistics_.feature_seconds += seconds_since(start);
     start = Clock::now();
   }
   const std::int64_t computed = pass_->num_computed();
   const std::int64_t full = pass_->num_full();
-  pass_->evaluate(state, codes);
+  pass_->evaluate(state, features);
   logits_.clear();
   for (const ActionId action : actions_) logits_.push_back(pass_->logit(action));
   const auto last_layer = static_cast<std::int64_t>(actions_.size());
@@ -112,12 +112,12 @@ std::vector<float> NetworkPolicy::logits(const Word* state) {
 
 NetworkStatistics NetworkPolicy::take_statistics() { return std::exchange(statistics_, {}); }
 
-class NetworkPolicyPool::Loan final : public Policy {
+class NetworkPolicyPool::Lease final : public Policy {
  public:
-  explicit Loan(const std::shared_ptr<NetworkPolicyPool>& pool) : pool_(pool), policy_(pool->take()) {}
-  ~Loan() override { pool_->give_back(std::move(policy_)); }
-  Loan(const Loan&) = delete;
-  Loan& operator=(const Loan&) = delete;
+  explicit Lease(const std::shared_ptr<NetworkPolicyPool>& pool) : pool_(pool), policy_(pool->take()) {}
+  ~Lease() override { pool_->give_back(std::move(policy_)); }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
   ActionId choose(const Word* state, RandomStream& random) override { return policy_->choose(state, random); }
   void distribution(const Word* state, ActionDistribution& result) override { policy_->distribution(state, result); }
 
@@ -127,7 +127,7 @@ class NetworkPolicyPool::Loan final : public Policy {
 };
 
 std::unique_ptr<Policy> NetworkPolicyPool::lend(const std::shared_ptr<NetworkPolicyPool>& pool) {
-  return std::make_unique<Loan>(pool);
+  return std::make_unique<Lease>(pool);
 }
 
 std::unique_ptr<NetworkPolicy> NetworkPolicyPool::take() {

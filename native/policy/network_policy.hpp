@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "network/forward_pass.hpp"
-#include "policy/action_codes.hpp"
+#include "policy/feature_cache.hpp"
 #include "policy/policy.hpp"
 #include "successor_generator.hpp"
 
@@ -74,7 +74,7 @@ class NetworkPolicy final : public Policy {
   NetworkPolicyOptions options_;
   Network network_;
   std::optional<ForwardPass> pass_;
-  std::optional<ActionCodes> codes_;
+  std::optional<FeatureCache> features_;
   ActionList applicable_;
   std::vector<std::int32_t> stack_;
   std::vector<ActionId> actions_;
@@ -91,10 +91,10 @@ class NetworkPolicyPool {
                     const NetworkPolicyOptions& options)
       : task_(task), generator_(generator), options_(options), network_(std::move(network)) {}
 
-  // For loans that begin from now on.
+  // For leases that begin from now on.
   void set_network(Network network);
 
-  // The policy comes back when the loan ends.
+  // The policy comes back when the lease ends.
   static std::unique_ptr<Policy> lend(const std::shared_ptr<NetworkPolicyPool>& pool);
   // As lend, to call more than `choose`.
   template <typename Use>
@@ -107,7 +107,7 @@ class NetworkPolicyPool {
   NetworkStatistics statistics();
 
  private:
-  class Loan;
+  class Lease;
 
   std::unique_ptr<NetworkPolicy> take();
   void give_back(std::unique_ptr<NetworkPolicy> policy);

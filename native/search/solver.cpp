@@ -2,26 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 #include <unordered_map>
 
 #include "assert.hpp"
-#include "search/cg_ilao_star.hpp"
-#include "search/ilao_star.hpp"
-#include "search/lrtdp.hpp"
-#include "search/ssipp.hpp"
-#include "search/value_iteration.hpp"
+#include "heuristics/registry.hpp"
 #include "tolerances.hpp"
 
 namespace asnets {
 
-Solver::Solver(const Task& task, const SuccessorGenerator& generator, const SolverSettings& settings)
+Solver::Solver(const Task& task, const SuccessorGenerator& generator, const SolverConfig& config)
     : task_(task),
       generator_(generator),
-      epsilon_(settings.epsilon),
-      heuristic_(make_heuristic(settings.heuristic, task)),
-      graph_(task, generator, *heuristic_, settings.penalty, statistics_),
-      random_(settings.seed, 0) {}
+      epsilon_(config.epsilon),
+      is_admissible_(find_heuristic(config.heuristic).is_admissible),
+      heuristic_(find_heuristic(config.heuristic).make(task)),
+      graph_(task, generator, *heuristic_, config.penalty, statistics_),
+      random_(config.seed, 0) {}
 
 template <typename Work>
 Status Solver::within(const SearchLimits& limits, const Poll& poll, Work&& work) {
@@ -50,7 +46,7 @@ void Solver::settle(StateId state, Budget& budget) {
   if (is_solved(state)) return;
   do {
     search(state, budget);
-  } while (!heuristic_->is_admissible() && is_solved(state) && reopen_stale(state, budget));
+  } while (!is_admissible_ && is_solved(state) && reopen_stale(state, budget));
 }
 
 std::pair<SearchGraph::Backup, double> Solver::update(StateId state) {
@@ -233,16 +229,6 @@ Episode Solver::run_episode(RandomStream random, std::int64_t max_steps, DeadEnd
   Episode episode = run.result();
   if (status != Status::kConverged) episode.ending = Ending::kInterrupted;
   return episode;
-}
-
-std::unique_ptr<Solver> make_solver(const std::string& name, const Task& task, const SuccessorGenerator& generator,
-                                    const SolverSettings& settings) {
-  if (name == "vi") return std::make_unique<ValueIteration>(task, generator, settings);
-  if (name == "lrtdp") return std::make_unique<Lrtdp>(task, generator, settings);
-  if (name == "ilao") return std::make_unique<IlaoStar>(task, generator, settings);
-  if (name == "cgilao") return std::make_unique<CgIlaoStar>(task, generator, settings);
-  if (name == "ssipp") return std::make_unique<Ssipp>(task, generator, settings);
-  throw std::invalid_argument("unknown planner: " + name);
 }
 
 }  // namespace asnets

@@ -18,7 +18,7 @@
 
 namespace asnets {
 
-struct SolverSettings {
+struct SolverConfig {
   std::string heuristic = "lmcut";
   double epsilon = 1e-4;
   double penalty = 500;
@@ -30,7 +30,7 @@ class Solver {
  public:
   using Poll = std::function<bool()>;
 
-  Solver(const Task& task, const SuccessorGenerator& generator, const SolverSettings& settings);
+  Solver(const Task& task, const SuccessorGenerator& generator, const SolverConfig& config);
   virtual ~Solver() = default;
 
   // Searches until the greedy policy from the state is ε-consistent, or a limit is reached.
@@ -102,14 +102,11 @@ class Solver {
   const Task& task_;
   const SuccessorGenerator& generator_;
   const double epsilon_;
+  const bool is_admissible_;  // The heuristic.
   std::unique_ptr<Heuristic> heuristic_;
   Statistics statistics_;
   SearchGraph graph_;
   RandomStream random_;
 };
-
-// "vi", "lrtdp", "ilao", "cgilao" or "ssipp"; throws std::invalid_argument for others.
-std::unique_ptr<Solver> make_solver(const std::string& name, const Task& task, const SuccessorGenerator& generator,
-                                    const SolverSettings& settings);
 
 }  // namespace asnets

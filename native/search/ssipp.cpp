@@ -9,8 +9,8 @@ constexpr std::size_t kMaxTrajectory = 10000;
 
 }  // namespace
 
-Ssipp::Ssipp(const Task& task, const SuccessorGenerator& generator, const SolverSettings& settings)
-    : Lrtdp(task, generator, settings), depth_(settings.depth) {}
+Ssipp::Ssipp(const Task& task, const SuccessorGenerator& generator, const SolverConfig& config)
+    : Lrtdp(task, generator, config), depth_(config.depth) {}
 
 void Ssipp::search(StateId root, Budget& budget) {
   for (std::size_t goals = 0; goals < kGoalsInARow;) {

@@ -16,7 +16,7 @@ namespace asnets {
 
 class Ssipp final : public Lrtdp {
  public:
-  Ssipp(const Task& task, const SuccessorGenerator& generator, const SolverSettings& settings);
+  Ssipp(const Task& task, const SuccessorGenerator& generator, const SolverConfig& config);
 
   ActionId policy_action(StateId state, Budget& budget) override;
 

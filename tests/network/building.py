@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from asnets import _native
 from asnets.grounding import GroundTask
-from asnets.grounding.task import Bools
 from asnets.network import DomainSignature, NetworkConfig, build_structure
 from asnets.network.batch import Batch, DisjointUnion, StateInputs, make_batch
 from asnets.network.network import ASNet
@@ -44,12 +44,15 @@ def states_of(task: GroundTask, count: int) -> list[list[int]]:
     return [states.propositions(state).tolist() for state in queue[:count]]
 
 
-def features_of(task: GroundTask, table: _native.States, number: int, names: Sequence[str]) -> Bools:
+def features_of(task: GroundTask, table: _native.States, number: int, names: Sequence[str]) -> npt.NDArray[np.float32]:
     """The action features of a state; landmarks by way of the cuts themselves."""
-    parts = {"landmarks": find_landmarks(table, number).features(task.num_actions)}
-    if "relaxed-plan" in names:
-        parts["relaxed-plan"] = ActionFeatures(task, ["relaxed-plan"]).of(table.propositions(number))
-    return np.concatenate([np.zeros((task.num_actions, 0), np.bool_), *(parts[name] for name in names)], axis=1)
+    parts = [
+        find_landmarks(table, number).features(task.num_actions)
+        if name == "landmarks"
+        else ActionFeatures(task, [name]).of(table.propositions(number))
+        for name in names
+    ]
+    return np.concatenate([np.zeros((task.num_actions, 0), np.float32), *parts], axis=1)
 
 
 def inputs_of(task: GroundTask, states: list[list[int]], features: Sequence[str] = ("landmarks",)) -> StateInputs:
@@ -57,7 +60,7 @@ def inputs_of(task: GroundTask, states: list[list[int]], features: Sequence[str]
     table = _native.States(task.native)
     truth = np.zeros((len(states), task.num_propositions), np.bool_)
     enabled = np.zeros((len(states), task.num_actions), np.bool_)
-    action_features = np.zeros((len(states), task.num_actions, features_width(features)), np.bool_)
+    action_features = np.zeros((len(states), task.num_actions, features_width(features)), np.float32)
     for row, state in enumerate(states):
         number = table.intern(np.array(state, np.int32))
         truth[row, state] = True

@@ -6,6 +6,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 import torch
 from hypothesis import given, settings
@@ -16,15 +17,13 @@ from asnets.grounding import GroundTask, ground
 from asnets.network import DomainSignature, NetworkConfig, build_structure
 from asnets.network.batch import Batch, DisjointUnion, StateInputs, make_batch
 from asnets.network.network import ASNet, masked_log_softmax
+from asnets.planning import ACTION_FEATURES, ActionFeature, ActionFeatures
 from asnets.ppddl import parse_text
 from asnets.ppddl.model import Domain, Problem
 from tests.network.building import LINE, batch_of, inputs_of, line_problem, random_network, run_oracle, states_of
 from tests.strategies import tasks
 from tests.support import check_frequencies, ground_text
 
-feature_kinds = st.sampled_from(
-    ((), ("landmarks",), ("relaxed-plan",), ("landmarks", "relaxed-plan"), ("relaxed-plan", "landmarks"))
-)
 configs = st.builds(
     NetworkConfig,
     layers=st.integers(1, 3),
@@ -32,7 +31,7 @@ configs = st.builds(
     nonlinearity=st.sampled_from(("elu", "relu", "tanh", "sigmoid")),
     pooling=st.sampled_from(("schema", "slot")),
     skip=st.booleans(),
-    features=feature_kinds,
+    features=st.lists(st.sampled_from(list(ACTION_FEATURES)), unique=True),
 )
 
 
@@ -77,9 +76,7 @@ def test_line_by_hand() -> None:
     assert {name: list(weight.shape) for name, weight in network.weights().items()} == {
         name: list(np.shape(value)) for name, value in values.items()
     }
-    with torch.no_grad():
-        for name, value in values.items():
-            network.weights()[name].copy_(torch.tensor(value, dtype=torch.float64))
+    set_weights(network, values)
     # In l0 each move is a landmark of its own. The two actions see
     #   (move l0 l1): c1 = 1; v = 1 0 1; g = 0 0 0  ->  0.5 + 4 + 10 + 30 = 44.5
     #   (move l1 l2): c1 = 1; v = 0 0 1; g = 0 1 0  ->  0.5 + 4 + 30 + 200 = 234.5
@@ -91,6 +88,52 @@ def test_line_by_hand() -> None:
     batch = batch_of(task, inputs)
     assert network(batch).tolist() == pytest.approx(logits, abs=1e-12)
     assert network.probabilities(batch).tolist() == [1, 0]
+    assert run_oracle(task, network, inputs, 0).logits == pytest.approx(dict(enumerate(logits)), abs=1e-12)
+
+
+def set_weights(network: ASNet, values: dict[str, Any]) -> None:
+    with torch.no_grad():
+        for name, value in values.items():
+            network.weights()[name].copy_(torch.tensor(value, dtype=torch.float64))
+
+
+def test_feature_of_real_values_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As above, with a feature in Python in the place of landmarks."""
+    given_values = np.array([[2.5, -1.0], [-0.5, 0.25]], np.float32)
+
+    class Given:
+        def __init__(self, task: GroundTask) -> None:
+            assert task.num_actions == len(given_values)
+
+        def of(self, propositions: npt.NDArray[np.int32]) -> npt.NDArray[np.float32]:
+            return given_values * len(propositions)
+
+    monkeypatch.setitem(ACTION_FEATURES, "given", ActionFeature("given", 2, "for tests", make=Given))
+    task = ground_text(LINE, line_problem(3))
+    config = NetworkConfig(layers=1, hidden=1, nonlinearity="relu", features=("given",))
+    network = ASNet(DomainSignature.of(task), config, dtype=torch.float64)
+    set_weights(
+        network,
+        {
+            "action.1.move.weight": [[4.0, 2.0, 10.0, 20.0, 30.0, 100.0, 200.0, 300.0]],
+            "action.1.move.bias": [0.5],
+            "proposition.1.at.weight": [[2.0]],
+            "proposition.1.at.bias": [1.0],
+            "proposition.1.road.weight": [[3.0]],
+            "proposition.1.road.bias": [-4.0],
+            "action.2.move.weight": [[0.001, -0.002, 0.0005]],
+            "action.2.move.bias": [0.25],
+        },
+    )
+    (state,) = states_of(task, 1)
+    inputs = inputs_of(task, [state], config.features)
+    np.testing.assert_array_equal(
+        inputs.action_features, ActionFeatures(task, ["given"]).of(np.array(state, np.int32))[None]
+    )
+    # (move l0 l1): 0.5 + 4 · 2.5 - 2 · 1 + 10 + 30 = 48.5; (move l1 l2): 0.5 - 4 · 0.5 + 2 · 0.25 + 30 + 200 = 229
+    # at: l0 2 · 48.5 + 1 = 98, l1 and l2 2 · 229 + 1 = 459; road: l0 l1 3 · 48.5 - 4 = 141.5, l1 l2 3 · 229 - 4 = 683
+    logits = [0.25 + 0.098 - 0.918 + 0.07075, 0.25 + 0.459 - 0.918 + 0.3415]
+    assert network(batch_of(task, inputs)).tolist() == pytest.approx(logits, abs=1e-12)
     assert run_oracle(task, network, inputs, 0).logits == pytest.approx(dict(enumerate(logits)), abs=1e-12)
 
 

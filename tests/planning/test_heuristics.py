@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -54,27 +55,35 @@ def check_all(task: GroundTask, limit: int) -> bool:
     determinised = explicit.determinised_costs()
     optimal = explicit.optimal_values(PENALTY)
     values = {name: values_of(explicit, task, name) for name in HEURISTICS}
+    for name, info in HEURISTICS.items():
+        for state, value in enumerate(values[name]):
+            assert value >= 0, name
+            if info.admissible:
+                assert min(value, PENALTY) <= optimal[state] + TOLERANCE, name
+            if info.safe and value == np.inf:
+                assert determinised[state] == np.inf, name
+            if explicit.goals[state]:
+                assert value == 0, name
+    check_relations(task, explicit, values, determinised)
+    return True
+
+
+def check_relations(
+    task: GroundTask, explicit: Explicit, values: dict[str, list[float]], determinised: Sequence[float]
+) -> None:
+    """What is known of the heuristics of the literature beside what the registry says."""
     for state in range(len(explicit)):
-        value = {name: values[name][state] for name in HEURISTICS}
+        value = {name: of_states[state] for name, of_states in values.items()}
         assert value["zero"] == 0
         assert value["hmax"] <= determinised[state] + TOLERANCE
         assert value["lmcut"] <= determinised[state] + TOLERANCE
-        assert min(value["lmcut"], PENALTY) <= optimal[state] + TOLERANCE
         assert value["hmax"] <= value["hadd"] + TOLERANCE
         if has_single_ways(task):
             assert value["hmax"] <= value["lmcut"] + TOLERANCE
-        for name, info in HEURISTICS.items():
-            if info.admissible:
-                assert min(value[name], PENALTY) <= optimal[state] + TOLERANCE
-            if info.safe and value[name] == np.inf:
-                assert determinised[state] == np.inf
-            if explicit.goals[state]:
-                assert value[name] == 0
-        # All of them see the same dead ends: those where the relaxed goal is unreachable.
+        # They see the same dead ends: those where the relaxed goal is unreachable.
         true = explicit.states.propositions(explicit.numbers[state])
         reachable = goal_is_relaxed_reachable(task, true, ())
-        assert {value[name] < np.inf for name in HEURISTICS if name != "zero"} == {reachable}
-    return True
+        assert {value[name] < np.inf for name in ("hmax", "hadd", "hff", "lmcut")} == {reachable}
 
 
 def check_landmarks(task: GroundTask, limit: int) -> None:
@@ -84,7 +93,7 @@ def check_landmarks(task: GroundTask, limit: int) -> None:
     lmcut = values_of(explicit, task, "lmcut")
     features = ActionFeatures(task, ["landmarks"])
     plans = ActionFeatures(task, ["relaxed-plan"])
-    both = ActionFeatures(task, ["relaxed-plan", "landmarks"])
+    shares = ActionFeatures(task, ["landmark-share"])
     hff = values_of(explicit, task, "hff")
     for state, number in enumerate(explicit.numbers):
         landmarks = find_landmarks(explicit.states, number)
@@ -97,19 +106,17 @@ def check_landmarks(task: GroundTask, limit: int) -> None:
             assert list(cut) == sorted(set(cut))
             assert not goal_is_relaxed_reachable(task, true, set(cut))
         assert (features.of(true) == landmarks.features(task.num_actions)).all()
-        in_plan = plans.of(true)[:, 0]
+        in_plan = plans.of(true)[:, 0] == 1
         if hff[state] < np.inf:
             # The plan reaches the relaxed goal without the other actions, and costs what hff says.
             assert goal_is_relaxed_reachable(task, true, set(np.flatnonzero(~in_plan).tolist()))
             assert task.costs[in_plan].sum() == pytest.approx(hff[state])
         else:
             assert not in_plan.any()
-        assert (both.of(true) == np.concatenate([plans.of(true), features.of(true)], axis=1)).all()
-
-
-@pytest.mark.parametrize("name", HEURISTICS)
-def test_the_registry_says_what_the_core_says(name: str) -> None:
-    assert make_heuristic(family_task("gripper", 1), name).is_admissible == HEURISTICS[name].admissible
+        expected = np.zeros((task.num_actions, 1))
+        for cut, cost in zip(landmarks.cuts, landmarks.costs, strict=True):
+            expected[list(cut), 0] += cost / landmarks.value
+        np.testing.assert_allclose(shares.of(true), expected, rtol=1e-6)
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))

@@ -31,8 +31,8 @@ pytestmark = pytest.mark.native
 OPTIMAL = [name for name, info in PLANNERS.items() if info.optimal]
 ADMISSIBLE = [name for name, info in HEURISTICS.items() if info.admissible]
 INADMISSIBLE = [name for name, info in HEURISTICS.items() if not info.admissible]
-NOT_FROM_BELOW = {"cgilao"}
-"""Planners whose values may be above the optimal ones on the way."""
+FROM_BELOW = {"vi", "lrtdp", "ilao"}
+"""Planners whose values are never above the optimal ones, under an admissible heuristic."""
 EPSILON = 1e-4
 FINE = 1e-8
 PENALTIES = (500.0, 10.0, 37.5)
@@ -89,7 +89,7 @@ def check_optimal(
     verified = verify(explicit, solver, penalty, EPSILON)
     assert optimal[0] <= verified.cost + ROUNDING
     assert solution.value >= optimal[0] - verified.tolerance(EPSILON)
-    above = bound(explicit, optimal[0], EPSILON) if planner in NOT_FROM_BELOW else ROUNDING
+    above = ROUNDING if planner in FROM_BELOW else bound(explicit, optimal[0], EPSILON)
     assert solution.value <= optimal[0] + above
     check_envelope(explicit, solver, verified.envelope)
 
@@ -169,6 +169,15 @@ def test_cosanostra(planner: str, heuristic: str, size: int) -> None:
     """Pay each operator, n there and n back: 3n + 4."""
     solver = solve(family_task("cosanostra", size), planner, heuristic, 500.0)
     assert solver.value(solver.initial) == pytest.approx(3 * size + 4, rel=0, abs=EPSILON * 6 * (size + 2))
+
+
+@pytest.mark.parametrize("planner", PLANNERS)
+@pytest.mark.parametrize("heuristic", ADMISSIBLE)
+def test_every_planner_reaches_the_goal_where_there_are_no_dead_ends(planner: str, heuristic: str) -> None:
+    solver = Solver(family_task("prob-blocksworld", 4), planner, heuristic)
+    assert solver.solve().status == "converged"
+    _, _, endings = solver.run_episodes(0, 0, 100, 10_000)
+    assert (endings == 0).all()
 
 
 # --- Inadmissible heuristics ----------------------------------------------------------------------------------------
@@ -532,7 +541,7 @@ def test_solving_goes_on_after_a_limit(
     for _ in range(200):
         solution = solver.solve(limits=limits)
         stops += solution.status != "converged"
-        assert solution.value <= value + ROUNDING or planner in NOT_FROM_BELOW
+        assert solution.value <= value + ROUNDING or planner not in FROM_BELOW
         if solution.status == "converged":
             break
     assert stops > 0 or (planner == "vi" and limits.trials)

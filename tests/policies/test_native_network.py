@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -17,8 +18,11 @@ from asnets.evaluation.rollouts import simulate, trace
 from asnets.grounding import GroundTask, ground
 from asnets.network import DomainSignature, NetworkConfig, build_structure
 from asnets.network.network import ASNet
+from asnets.planning import ACTION_FEATURES
 from asnets.policies import RandomPolicy
 from asnets.policies.native_network import NativeNetworkPolicy, native_structure, native_weights, structure_of
+from asnets.policies.networks import network_policy
+from asnets.policies.torch_network import TorchNetworkPolicy
 from asnets.ppddl import parse_text
 from asnets.ppddl.model import Domain, Problem
 from tests.network.building import LINE, batch_of, inputs_of, line_problem, random_network, states_of
@@ -27,9 +31,8 @@ from tests.support import check_frequencies, ground_text
 
 pytestmark = pytest.mark.native
 
-feature_kinds = st.sampled_from(
-    ((), ("landmarks",), ("relaxed-plan",), ("landmarks", "relaxed-plan"), ("relaxed-plan", "landmarks"))
-)
+NATIVE_FEATURES = [name for name, feature in ACTION_FEATURES.items() if feature.is_native]
+features_in_any_order = st.lists(st.sampled_from(NATIVE_FEATURES), unique=True)
 configs = st.builds(
     NetworkConfig,
     layers=st.integers(1, 3),
@@ -37,7 +40,7 @@ configs = st.builds(
     nonlinearity=st.sampled_from(("elu", "relu", "tanh", "sigmoid")),
     pooling=st.sampled_from(("schema", "slot")),
     skip=st.booleans(),
-    features=feature_kinds,
+    features=features_in_any_order,
 )
 EVERY_CONFIG = [
     NetworkConfig(layers=layers, hidden=5, nonlinearity=function, pooling=pooling, skip=skip, features=features)
@@ -126,6 +129,21 @@ def test_equal_to_torch_in_every_configuration(config: NetworkConfig) -> None:
 @pytest.mark.parametrize("family", ["triangle-tireworld", "cosanostra", "monster", "prob-blocksworld"])
 def test_equal_to_torch_on_families(family: str) -> None:
     check_against_torch(family_task(family, FAMILIES[family].minimum_size), NetworkConfig(), 0, 20)
+
+
+@pytest.mark.parametrize("feature", NATIVE_FEATURES)
+def test_equal_to_torch_with_every_feature(feature: str) -> None:
+    for family in ("triangle-tireworld", "prob-blocksworld"):
+        check_against_torch(family_task(family, 3), NetworkConfig(features=(feature,)), 0, 20)
+
+
+def test_the_core_refuses_features_that_it_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = family_task("gripper", 1)
+    monkeypatch.setitem(ACTION_FEATURES, "here", replace(ACTION_FEATURES["relaxed-plan"], is_native=False))
+    network = moderate_network(task, NetworkConfig(features=("landmarks", "here")), 0)
+    with pytest.raises(ConfigError, match="does not run such networks"):
+        NativeNetworkPolicy(network, task)
+    assert isinstance(network_policy(network, task), TorchNetworkPolicy)
 
 
 def test_pools_of_thousands() -> None:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from asnets import planning
 from asnets.errors import ConfigError, ModelFileError
-from asnets.planning import ActionFeatures
 from asnets.training import TrainingConfig
 from asnets.training import checkpoint as checkpoint_module
 from asnets.training.checkpoint import read_checkpoint, save_checkpoint
@@ -132,22 +129,17 @@ def test_checkpoints_from_before_there_were_several_losses(tmp_path: Path) -> No
     assert weights_of(resumed) == weights_of(whole)
 
 
-def test_features_that_are_not_bits_are_kept_as_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    of = ActionFeatures.of
-
-    def halves(features: ActionFeatures, propositions: Any) -> Any:
-        return of(features, propositions).astype(np.float32) / 2
-
-    monkeypatch.setattr(planning, "features_are_binary", lambda names: False, raising=False)
-    monkeypatch.setattr(ActionFeatures, "of", halves)
-    trainer = Trainer([line(3)], QUICK)
+def test_features_that_are_not_bits_are_kept_as_numbers(tmp_path: Path) -> None:
+    preset = QUICK.changed(features=("landmark-share",))
+    trainer = Trainer([line(3)], preset)
     trainer.run_epoch()
     states, _ = trainer.memory.problems[0].rows(np.arange(len(trainer.memory)))
     assert states.action_features is not None
     assert states.action_features.dtype == np.float32
-    assert set(np.unique(states.action_features).tolist()) == {0.0, 0.5}
+    # Of two moves that are left, each is half of LM-cut's value; the last one is all of it.
+    assert set(np.unique(states.action_features).tolist()) == {0.0, 0.5, 1.0}
     save_checkpoint(tmp_path / "c", trainer)
-    resumed = read_checkpoint(tmp_path / "c").resume([line(3)], QUICK, seed=0)
+    resumed = read_checkpoint(tmp_path / "c").resume([line(3)], preset, seed=0)
     for other in (trainer, resumed):
         other.run_epoch()
     assert weights_of(resumed) == weights_of(trainer)

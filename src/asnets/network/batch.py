@@ -30,12 +30,13 @@ class StateInputs:
     Attributes:
         truth: S × number of propositions.
         enabled: S × number of actions: which are applicable.
-        action_features: S × number of actions × width, as `ActionFeatures.of`; None if the network reads none.
+        action_features: S × number of actions × width, as `ActionFeatures.of`; binary ones may be truth values.
+            None if the network reads none.
     """
 
     truth: Bools
     enabled: Bools
-    action_features: Bools | None = None
+    action_features: Bools | npt.NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         return len(self.truth)

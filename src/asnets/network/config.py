@@ -42,7 +42,7 @@ class NetworkConfig:
     )
     features: tuple[str, ...] = option(
         ("landmarks",),
-        "What the network reads of heuristics, instead of landmarks alone; may be given several times.",
+        "What the network reads about actions, instead of landmarks alone; may be given several times.",
         choices=ACTION_FEATURES,
         flags=("--feature",),
     )

@@ -1,7 +1,15 @@
 """Heuristics and planners: typed facades over the compiled core."""
 
 from asnets._native import resident_memory
-from asnets.planning.action_features import ACTION_FEATURES, ActionFeatureInfo, ActionFeatures, features_width
+from asnets.planning.action_features import (
+    ACTION_FEATURES,
+    ActionFeature,
+    ActionFeatures,
+    TaskFeature,
+    features_are_binary,
+    features_are_native,
+    features_width,
+)
 from asnets.planning.heuristics import (
     HEURISTICS,
     HeuristicInfo,
@@ -18,7 +26,7 @@ __all__ = [
     "GIVE_UP",
     "HEURISTICS",
     "PLANNERS",
-    "ActionFeatureInfo",
+    "ActionFeature",
     "ActionFeatures",
     "HeuristicInfo",
     "Landmarks",
@@ -27,6 +35,9 @@ __all__ = [
     "SearchLimits",
     "Solution",
     "Solver",
+    "TaskFeature",
+    "features_are_binary",
+    "features_are_native",
     "features_width",
     "find_landmarks",
     "initial_landmarks",

@@ -1,55 +1,113 @@
-"""What heuristics say about the actions of a state: inputs of the network's first layer.
+"""Action features: numbers about the actions of a state, inputs of the network's first layer.
 
-A kind of features gives each action some bits. A new kind is a class in native/heuristics/action_features and an entry
-in `ACTION_FEATURES`; the network, training and the model file take it by name.
+The network, training and the model file take features by their names in `ACTION_FEATURES`. Those of the compiled core
+announce themselves (native/features). One in Python is a class that is made for a task, and a line that registers it:
+
+    class Cost:
+        def __init__(self, task): self._costs = task.costs.astype(np.float32)[:, None]
+        def of(self, propositions): return self._costs
+
+    ACTION_FEATURES["cost"] = ActionFeature("cost", 1, "what the action costs", make=Cost)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from asnets import _native
+from asnets.errors import ConfigError
 from asnets.grounding import GroundTask
+from asnets.grounding.task import Ints
+
+Singles = npt.NDArray[np.float32]
+
+
+class TaskFeature(Protocol):
+    """A feature of the actions of one task."""
+
+    def of(self, propositions: Ints) -> Singles:
+        """In the state in which exactly these propositions are true: number of actions × width."""
+        ...
 
 
 @dataclass(frozen=True)
-class ActionFeatureInfo:
-    """A kind of features.
+class ActionFeature:
+    """An action feature.
 
     Attributes:
-        width: Bits for each action.
+        width: How many numbers it gives each action.
+        make: Makes it for a task.
+        is_binary: Whether all its numbers are 0 or 1.
+        is_native: Whether the compiled core has it; else networks that read it are run in torch.
     """
 
     name: str
     width: int
     description: str
+    make: Callable[[GroundTask], TaskFeature]
+    is_binary: bool = False
+    is_native: bool = False
 
 
-ACTION_FEATURES: dict[str, ActionFeatureInfo] = {
-    info.name: info
-    for info in (
-        ActionFeatureInfo("landmarks", 3, "only action of some LM-cut landmark; one of several of some; in none"),
-        ActionFeatureInfo("relaxed-plan", 1, "part of the relaxed plan of hff"),
-    )
+class _NativeFeature:
+    """A feature of the compiled core."""
+
+    def __init__(self, name: str, width: int, task: GroundTask) -> None:
+        self._width = width
+        self._native = _native.ActionFeatures(task.native, [name])
+
+    def of(self, propositions: Ints) -> Singles:
+        return self._native.evaluate(propositions).reshape(-1, self._width)
+
+
+ACTION_FEATURES: dict[str, ActionFeature] = {
+    name: ActionFeature(name, width, description, partial(_NativeFeature, name, width), is_binary, is_native=True)
+    for name, width, description, is_binary in _native.action_features()
 }
 
 
 def features_width(names: Sequence[str]) -> int:
-    """Bits for each action, all kinds together."""
+    """How many numbers the features give each action, all together."""
     return sum(ACTION_FEATURES[name].width for name in names)
 
 
+def features_are_binary(names: Sequence[str]) -> bool:
+    """Whether all numbers of the features are 0 or 1."""
+    return all(ACTION_FEATURES[name].is_binary for name in names)
+
+
+def features_are_native(names: Sequence[str]) -> bool:
+    """Whether the compiled core has all of the features."""
+    return all(ACTION_FEATURES[name].is_native for name in names)
+
+
 class ActionFeatures:
-    """Features of the actions of a task, state by state."""
+    """Some features of the actions of a task, state by state."""
 
     def __init__(self, task: GroundTask, names: Sequence[str]) -> None:
-        self._width = features_width(names)
-        self._native = _native.ActionFeatures(task.native, list(names))
+        self._num_actions = task.num_actions
+        self._parts = [(ACTION_FEATURES[name], ACTION_FEATURES[name].make(task)) for name in names]
 
-    def of(self, propositions: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-        """Of the state in which exactly these propositions are true: number of actions × width, kind after kind."""
-        return self._native.evaluate(propositions).view(np.bool_).reshape(-1, self._width)
+    def of(self, propositions: Ints) -> Singles:
+        """In the state in which exactly these propositions are true: number of actions × width, feature after feature.
+
+        Raises:
+            ConfigError: If a feature gives something else than finite numbers of its width for each action.
+        """
+        parts = [np.zeros((self._num_actions, 0), np.float32)]
+        for feature, part in self._parts:
+            values = np.asarray(part.of(propositions), np.float32)
+            shape = (self._num_actions, feature.width)
+            if values.shape != shape or not np.isfinite(values).all():
+                raise ConfigError(
+                    f"the action feature {feature.name!r} must give {shape[0]} × {shape[1]} finite numbers, "
+                    f"one row for each action; it gave an array of shape {values.shape}"
+                )
+            parts.append(values)
+        return np.concatenate(parts, axis=1)

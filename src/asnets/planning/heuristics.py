@@ -1,7 +1,7 @@
 """Heuristics by name, what they guarantee, and the landmarks of LM-cut.
 
-All work on the delete-relaxed all-outcomes determinisation of the task (native/heuristics) and are safe: infinite only
-where no goal can be reached.
+All work on the delete-relaxed all-outcomes determinisation of the task. The compiled core has the list of them
+(native/heuristics/registry.cpp).
 """
 
 from __future__ import annotations
@@ -32,14 +32,7 @@ class HeuristicInfo:
 
 
 HEURISTICS: dict[str, HeuristicInfo] = {
-    info.name: info
-    for info in (
-        HeuristicInfo("zero", True, True, "0 everywhere"),
-        HeuristicInfo("hmax", True, True, "the dearest fact of the goal"),
-        HeuristicInfo("hadd", False, True, "the facts of the goal, added up"),
-        HeuristicInfo("hff", False, True, "a relaxed plan, from the best supporters of hadd"),
-        HeuristicInfo("lmcut", True, True, "the sum of disjunctive action landmarks (LM-cut)"),
-    )
+    info.name: info for info in (HeuristicInfo(*entry) for entry in _native.heuristics())
 }
 
 

@@ -1,6 +1,7 @@
 """Planners by name behind one interface.
 
-All solve the SSP with a fixed penalty for giving up, which dead ends cost as well (native/search/graph.hpp).
+All solve the SSP with a fixed penalty for giving up, which dead ends cost as well (native/search/graph.hpp). The
+compiled core has the list of them (native/search/registry.cpp).
 """
 
 from __future__ import annotations
@@ -40,16 +41,7 @@ class PlannerInfo:
     description: str
 
 
-PLANNERS: dict[str, PlannerInfo] = {
-    info.name: info
-    for info in (
-        PlannerInfo("vi", True, "value iteration over all reachable states"),
-        PlannerInfo("lrtdp", True, "labelled real-time dynamic programming"),
-        PlannerInfo("ilao", True, "ILAO*: passes over the greedy policy's graph"),
-        PlannerInfo("cgilao", True, "CG-iLAO*: ILAO* that looks only at actions that matter"),
-        PlannerInfo("ssipp", False, "SSiPP: replanning with short-sighted SSPs"),
-    )
-}
+PLANNERS: dict[str, PlannerInfo] = {info.name: info for info in (PlannerInfo(*entry) for entry in _native.planners())}
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from asnets.network.model_file import check_fits
 from asnets.network.network import ASNet
 from asnets.network.pooling import POOLING_OPERATORS
 from asnets.network.structure import Structure, build_structure
+from asnets.planning import features_are_native
 from asnets.policies.protocol import Distribution, native_distributions
 
 Singles = npt.NDArray[np.float32]
@@ -27,7 +28,7 @@ _structures: WeakKeyDictionary[_native.Task, dict[str, _native.NetworkStructure]
 
 def runs_natively(config: NetworkConfig) -> bool:
     """Whether the compiled core has all that such a network is made of; else torch runs it."""
-    return POOLING_OPERATORS[config.pooling_operator].is_native
+    return POOLING_OPERATORS[config.pooling_operator].is_native and features_are_native(config.features)
 
 
 class NativeNetworkPolicy:
@@ -64,7 +65,8 @@ class NativeNetworkPolicy:
                 remembered as long as the task.
 
         Raises:
-            ConfigError: If the network belongs to another domain; the message names what differs.
+            ConfigError: If the network belongs to another domain; the message names what differs. If the compiled
+                core does not have all that it is made of.
         """
         check_fits(network, task)
         if not runs_natively(network.config):

@@ -10,10 +10,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from asnets import planning
 from asnets.grounding import GroundTask
 from asnets.network.batch import Batch, DisjointUnion, StateInputs, make_batch
-from asnets.planning import ActionFeatures, features_width
+from asnets.planning import ActionFeatures, features_are_binary, features_width
 from asnets.training.config import TrainingConfig
 from asnets.training.loss import LOSSES
 from asnets.training.teacher import LabelledState
@@ -37,7 +36,7 @@ class ProblemMemory:
             "labels": np.zeros((0, task.num_actions), label),
         }
         if features:
-            feature = np.bool_ if _are_binary(features) else np.float32
+            feature = np.bool_ if features_are_binary(features) else np.float32
             self._columns["features"] = np.zeros((0, self._width * task.num_actions), feature)
 
     def __len__(self) -> int:
@@ -137,8 +136,3 @@ class Memory:
             inputs.append(states)
             labels.append(of_states.ravel())
         return make_batch(self._union, inputs), torch.from_numpy(np.concatenate(labels))
-
-
-def _are_binary(features: Sequence[str]) -> bool:
-    decide = getattr(planning, "features_are_binary", lambda names: True)
-    return bool(decide(features))

@@ -1,0 +1,35 @@
+#include "search/registry.hpp"
+
+#include "lookup.hpp"
+#include "search/cg_ilao_star.hpp"
+#include "search/ilao_star.hpp"
+#include "search/lrtdp.hpp"
+#include "search/ssipp.hpp"
+#include "search/value_iteration.hpp"
+
+namespace asnets {
+
+namespace {
+
+template <typename Planner>
+std::unique_ptr<Solver> make(const Task& task, const SuccessorGenerator& generator, const SolverConfig& config) {
+  return std::make_unique<Planner>(task, generator, config);
+}
+
+}  // namespace
+
+const std::vector<PlannerEntry>& planners() {
+  // Name, optimal, description, how to make it.
+  static const std::vector<PlannerEntry> registry{
+      {"vi", true, "value iteration over all reachable states", make<ValueIteration>},
+      {"lrtdp", true, "labelled real-time dynamic programming", make<Lrtdp>},
+      {"ilao", true, "ILAO*: passes over the greedy policy's graph", make<IlaoStar>},
+      {"cgilao", true, "CG-iLAO*: ILAO* that looks only at actions that matter", make<CgIlaoStar>},
+      {"ssipp", false, "SSiPP: replanning with short-sighted SSPs", make<Ssipp>},
+  };
+  return registry;
+}
+
+const PlannerEntry& find_planner(const std::string& name) { return find_entry(planners(), name, "planner"); }
+
+}  // namespace asnets
