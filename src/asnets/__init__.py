@@ -10,6 +10,14 @@ policy is trained on small problems of a domain and then acts in problems of tha
     print(solved.status, solved.value)  # the expected cost V* of the initial state
     print(solved.value_of(["(vehicle-at l-1-6)", "(not-flattire)"]))  # V* of a state, by what is true in it
 
+    simulator = asnets.Simulator(task, seed=1)  # step by step
+    action = simulator.state.applicable_names[0]
+    print(simulator.state.successors(action))  # probabilities and states
+    print(simulator.step(action).is_goal)
+
+    mine = asnets.FunctionPolicy(task, lambda state: state.applicable_names[0])  # a policy of one's own
+    print(asnets.evaluate(mine, runs=30))
+
     policy = asnets.Policy.load("triangle-tireworld")  # a model of the package, or a file
     print(policy.probabilities(task))  # of the actions in the initial state
     print(policy.evaluate(task, runs=30))
@@ -34,6 +42,9 @@ if TYPE_CHECKING:
     from asnets.deadline import Deadline as Deadline
     from asnets.domains import FAMILIES as FAMILIES
     from asnets.errors import AsnetsError as AsnetsError
+    from asnets.evaluation import simulate as simulate
+    from asnets.evaluation.evaluate import evaluate as evaluate
+    from asnets.evaluation.runs import run as run
     from asnets.grounding import GroundTask as GroundTask
     from asnets.loading import generate as generate
     from asnets.loading import load as load
@@ -57,6 +68,9 @@ _HOMES = {
     "asnets.deadline": ("Deadline",),
     "asnets.domains": ("FAMILIES",),
     "asnets.errors": ("AsnetsError",),
+    "asnets.evaluation": ("simulate",),
+    "asnets.evaluation.evaluate": ("evaluate",),
+    "asnets.evaluation.runs": ("run",),
     "asnets.grounding": ("GroundTask",),
     "asnets.loading": ("generate", "load", "load_text"),
     "asnets.planning": ("HEURISTICS", "PLANNERS"),

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError
-from asnets.evaluation import Trace, trace
 from asnets.evaluation.evaluate import Evaluation, evaluate
-from asnets.evaluation.rollouts import EpisodeRecord
+from asnets.evaluation.runs import Run, named_probabilities, run
 from asnets.grounding import GroundTask
 from asnets.grounding.costs import COST_MODES
 from asnets.grounding.task import StateLike
@@ -26,7 +21,6 @@ from asnets.network.model_file import Model, load_model, model_bytes, read_model
 from asnets.network.network import ASNet
 from asnets.network.weights import num_parameters
 from asnets.planning import ActionFeatures
-from asnets.policies import TaskPolicy
 from asnets.policies.networks import NetworkPolicy, network_policy
 from asnets.ppddl import log_warning
 from asnets.training.advice import shortcomings
@@ -35,85 +29,6 @@ from asnets.training.progress import EpochRecord
 from asnets.training.session import SessionFiles, run_training
 
 logger = logging.getLogger("asnets")
-
-
-@dataclass(frozen=True)
-class RunStep:
-    """One step of a run.
-
-    Attributes:
-        action: What was done.
-        probabilities: What the policy gave each applicable action; the likeliest first.
-        added: Propositions that became true.
-        deleted: Propositions that became false.
-    """
-
-    action: str
-    probabilities: dict[str, float]
-    added: tuple[str, ...]
-    deleted: tuple[str, ...]
-
-    @property
-    def probability(self) -> float:
-        """What the policy gave the action."""
-        return self.probabilities[self.action]
-
-    @property
-    def runner_up(self) -> tuple[str, float] | None:
-        """The second choice and its probability; None where there was no other."""
-        return next((item for item in self.probabilities.items() if item[0] != self.action), None)
-
-
-@dataclass(frozen=True)
-class Run:
-    """One run of a policy, step by step.
-
-    Attributes:
-        steps: By name.
-        trace: By number, with the states.
-    """
-
-    steps: tuple[RunStep, ...]
-    trace: Trace
-
-    def __repr__(self) -> str:
-        return f"<Run: {self.record}>"
-
-    @property
-    def record(self) -> EpisodeRecord:
-        """How long it was, what it cost and how it ended."""
-        return self.trace.record
-
-
-def run_policy(
-    policy: TaskPolicy,
-    *,
-    seed: int = 0,
-    episode: int = 0,
-    max_steps: int = 300,
-    detect_dead_ends: bool = True,
-    deadline: Deadline = NO_DEADLINE,
-) -> Run:
-    """One run of any policy of a task, step by step: the one that `simulate` makes for this seed and number."""
-    task = policy.task
-    run = trace(
-        policy,
-        seed=seed,
-        episode=episode,
-        max_steps=max_steps,
-        detect_dead_ends=detect_dead_ends,
-        deadline=deadline,
-    )
-    steps = tuple(
-        RunStep(
-            task.action_name(step.action),
-            _named(policy, state),
-            tuple(task.atom_name(atom) for atom in step.added),
-            tuple(task.atom_name(atom) for atom in step.deleted),
-        )
-        for step, state in zip(run.steps, run.states, strict=False)
-    )
-    return Run(steps, run)
 
 
 class Policy:
@@ -158,7 +73,7 @@ class Policy:
 
     def probabilities(self, task: GroundTask, state: StateLike | None = None) -> dict[str, float]:
         """The probability of each applicable action in a state, the initial one by default; the likeliest first."""
-        return _named(self.of(task), task.propositions_of(state))
+        return named_probabilities(self.of(task), task.propositions_of(state))
 
     def logits(self, task: GroundTask, state: StateLike | None = None) -> dict[str, float]:
         """The outputs of the network, before the softmax, for all actions, applicable or not."""
@@ -185,7 +100,7 @@ class Policy:
         deadline: Deadline = NO_DEADLINE,
     ) -> Run:
         """One run of the policy: of those that `evaluate` makes with the same seed, the one of this number."""
-        return run_policy(
+        return run(
             self.of(task, sampled=sampled),
             seed=seed,
             episode=episode,
@@ -331,13 +246,3 @@ def train(
     for sentence in shortcomings(trainer, reason):
         logger.warning("%s", sentence)
     return Policy(trainer.best_network(), trainer.result() | {"ended": reason})
-
-
-def _named(policy: TaskPolicy, state: npt.NDArray[np.int32]) -> dict[str, float]:
-    """The probability of each action, the likeliest first; of a network, also where it is greedy, its softmax."""
-    if isinstance(policy, NetworkPolicy):
-        actions, probabilities = policy.probabilities(state)
-    else:
-        actions, probabilities = policy.distributions([state])[0]
-    order = np.argsort(-probabilities, kind="stable")
-    return {policy.task.action_name(int(actions[i])): float(probabilities[i]) for i in order}

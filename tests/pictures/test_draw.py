@@ -12,7 +12,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from asnets.api import Policy, Run
+from asnets.api import Policy
+from asnets.evaluation.runs import Run
 from asnets.grounding import GroundTask
 from asnets.pictures import RunPicture, draw_run, page
 from asnets.pictures.fragment import MAX_CHANGES, MAX_OPTIONS

@@ -14,6 +14,7 @@ from asnets.deadline import Deadline
 from asnets.errors import ConfigError
 from asnets.evaluation import Simulation, simulate, trace
 from asnets.evaluation.evaluate import evaluate
+from asnets.evaluation.runs import run
 from asnets.grounding import GroundTask, ground
 from asnets.network import NetworkConfig
 from asnets.network.network import ASNet
@@ -108,14 +109,9 @@ def test_evaluate_and_pictures_take_each(kind: str, family: str) -> None:
     evaluation = evaluate(policy, runs=8, max_steps=40, seed=1)
     assert same(evaluation.finished, simulate(policy, episodes=8, max_steps=40, seed=1))
     assert sum(failure.count for failure in evaluation.failures) == 8 - evaluation.goals
-    run = trace_run(policy)
-    assert "<svg" in picture_of(run, policy.task).svg
-
-
-def trace_run(policy: TaskPolicy) -> Any:
-    from asnets.api import run_policy
-
-    return run_policy(policy, seed=1, max_steps=40)
+    shown = run(policy, seed=1, max_steps=40)
+    assert shown.record == trace(policy, seed=1, max_steps=40).record
+    assert "<svg" in picture_of(shown, policy.task).svg
 
 
 @every
@@ -187,9 +183,9 @@ def test_functions_choose_by_name_number_and_probability() -> None:
 def test_functions_that_make_no_sense(choice: object, message: str) -> None:
     task = family_task("gripper", 1)
     policy = FunctionPolicy(task, lambda state: choice, name="mine")  # type: ignore[arg-type,return-value]
-    for run in (simulate, trace):
+    for function in (simulate, trace, run):
         with pytest.raises(ConfigError) as caught:
-            run(policy)
+            function(policy)
         assert message in str(caught.value)
 
 

@@ -31,7 +31,7 @@ from asnets.files import refuse_overwriting, write_atomically
 from asnets.grounding import DEFAULT_LIMITS, GroundTask
 
 if TYPE_CHECKING:
-    from asnets.api import Run
+    from asnets.evaluation.runs import Run
 
 
 def run(

@@ -15,7 +15,8 @@ from asnets.pictures.tireworld import Tireworld, find_tireworld
 from asnets.pictures.towers_picture import TowersPainter, block_keys, draw_towers, find_scenes
 
 if TYPE_CHECKING:
-    from asnets.api import Policy, Run
+    from asnets.api import Policy
+    from asnets.evaluation.runs import Run
 
 Kind = Literal["map", "towers", "steps"]
 

@@ -16,7 +16,7 @@ from asnets.pictures.style import STYLE, count, new_svg, percent
 from asnets.pictures.svg import add
 
 if TYPE_CHECKING:
-    from asnets.api import Run, RunStep
+    from asnets.evaluation.runs import Run, RunStep
 
 MAX_OPTIONS, MAX_CHANGES = 5, 24
 _UNSURE = 0.5

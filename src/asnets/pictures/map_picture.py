@@ -17,7 +17,7 @@ from asnets.pictures.svg import add, add_text, num_cells, shortened
 from asnets.pictures.tireworld import Road, Tireworld
 
 if TYPE_CHECKING:
-    from asnets.api import Run
+    from asnets.evaluation.runs import Run
 
 MAX_LOCATIONS = 1500
 

@@ -10,7 +10,7 @@ from asnets.pictures.style import count, new_svg, percent
 from asnets.pictures.svg import add, add_text, num_cells, shortened
 
 if TYPE_CHECKING:
-    from asnets.api import Run, RunStep
+    from asnets.evaluation.runs import Run, RunStep
 
 _MAX_ROWS = 40
 _CELL = 7.1  # Width of a character of a name.

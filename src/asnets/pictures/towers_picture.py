@@ -11,7 +11,7 @@ from asnets.pictures.style import count, new_svg, percent
 from asnets.pictures.svg import add, add_text, num_cells, number_text, shortened
 
 if TYPE_CHECKING:
-    from asnets.api import Run
+    from asnets.evaluation.runs import Run
 
 _ROW, _GAP, _EDGE = 18.0, 6.0, 8.0
 _MAX_LABEL_CELLS = 9
