@@ -242,7 +242,7 @@ def test_errors_of_the_system(
     def broken(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("asnets.cli.running.ground", broken)
+    monkeypatch.setattr("asnets.loading.ground", broken)
     result = invoke("inspect", folder / "all.pddl")
     assert (result.exit_code, result.stdout, result.stderr) == (code, "", message)
 
