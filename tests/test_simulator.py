@@ -94,6 +94,9 @@ def test_states_are_values() -> None:
     assert one != Simulator(family_task("gripper", 2)).state
     assert one != "state"
     assert one.names[0] in one
+    assert "(at ball1 left)" not in one  # Not of its types: it is no proposition.
+    with pytest.raises(ConfigError, match="the task has no proposition '\\(at ball7 rooma\\)'"):
+        assert "(at ball7 rooma)" not in one
     assert repr(one) == f"State({' '.join(one.names)})"
     (action,) = (name for name in one.applicable_names if name == "(move rooma roomb)")
     assert "(at-robby roomb)" in one.successors(action)[0][1]

@@ -63,7 +63,13 @@ class State:
         return self.simulator.successors(action, self)
 
     def __contains__(self, proposition: Action) -> bool:
-        return self.simulator.proposition(proposition) in self.propositions
+        """Whether a proposition is true; an atom that grounding has left out never is."""
+        task = self.simulator.task
+        if isinstance(proposition, str) and proposition not in task.atom_numbers:
+            predicate, *arguments = proposition.strip("()").split() or [""]
+            if predicate in task.predicates and set(arguments) <= set(task.objects):
+                return False
+        return self.simulator.holds(proposition, self)
 
     def __eq__(self, other: object) -> bool:
         same_task = isinstance(other, State) and other.simulator.task is self.simulator.task
@@ -181,6 +187,13 @@ class Simulator:
         if self.is_goal(asked):
             return False
         return not self.applicable(asked) or self._native.is_dead_end(asked.propositions)
+
+    def holds(self, proposition: Action, state: State | None = None) -> bool:
+        """Whether a proposition is true in a state, the current one by default."""
+        number = self.proposition(proposition)
+        if number >= self.task.num_propositions:
+            return bool(self.task.initially_true[number])
+        return number in (state or self.state).propositions
 
     def action(self, action: Action) -> int:
         """The number of an action.

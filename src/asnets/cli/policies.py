@@ -9,8 +9,7 @@ from asnets.errors import FileError, ModelFileError
 from asnets.files import read_metadata
 from asnets.grounding import GroundTask
 from asnets.models import find_model, model_names
-from asnets.policies.table import FORMAT as PLANNER_POLICY
-from asnets.policies.table import SavedPolicy, load_policy
+from asnets.policies.table import SavedPolicy, is_policy, load_policy
 
 if TYPE_CHECKING:
     from asnets.api import Policy
@@ -30,7 +29,7 @@ def load_trained(model: str) -> Policy:
         return Policy.load(path)
     except ModelFileError:
         metadata = read_metadata(path)
-        if metadata.get("format") == PLANNER_POLICY:
+        if is_policy(path):
             raise ModelFileError(
                 f"{path}: a policy saved by `asnets solve`, not a trained model; "
                 f"`asnets simulate DOMAIN PROBLEM --policy {path}` runs it"

@@ -92,7 +92,7 @@ def run(
 
 
 def named_probabilities(policy: TaskPolicy, state: Ints) -> dict[str, float]:
-    """The probability of each action in a state, the likeliest first; of a network, also where it is greedy, π(a | s)."""
+    """The probability of each action in a state, the likeliest first; of a network π(a | s), also if it is greedy."""
     ask = getattr(policy, "probabilities", None)
     actions, probabilities = policy.distributions([state])[0] if ask is None else ask(state)
     order = np.argsort(-probabilities, kind="stable")
