@@ -1,22 +1,82 @@
-"""Action Schema Networks: generalised policies for probabilistic planning; see `asnets.api`."""
+"""Action Schema Networks: generalised policies for probabilistic planning.
+
+A task comes from PPDDL files, from text, or from a family of benchmark problems. A planner solves it if it is small. A
+policy is trained on small problems of a domain and then acts in problems of that domain of any size.
+
+    import asnets
+
+    task = asnets.generate("triangle-tireworld", 3)  # or asnets.load("domain.pddl", "problem.pddl")
+    solved = asnets.solve(task, planner="lrtdp", heuristic="lmcut")
+    print(solved.status, solved.value)  # the expected cost V* of the initial state
+    print(solved.value_of(["(vehicle-at l-1-6)", "(not-flattire)"]))  # V* of a state, by what is true in it
+
+    policy = asnets.Policy.load("triangle-tireworld")  # a model of the package, or a file
+    print(policy.probabilities(task))  # of the actions in the initial state
+    print(policy.evaluate(task, runs=30))
+
+    data = policy.to_bytes()  # what policy.save("tires.asnet") writes
+    policy = asnets.Policy.from_bytes(data)
+
+`asnets.train("domain.pddl", ["small-1.pddl", "small-2.pddl"], time_limit=60)` trains a policy of one's own. What a user
+can cause is an `asnets.AsnetsError` with a message that says what to do. Each name below has its own help, such as
+`help(asnets.load)`; the subpackages `asnets.pictures` and `asnets.experiments` have more.
+"""
 
 from __future__ import annotations
 
+import importlib
 import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from asnets.api import Policy, load, train
+    from asnets.api import Policy as Policy
+    from asnets.api import train as train
+    from asnets.deadline import Deadline as Deadline
+    from asnets.domains import FAMILIES as FAMILIES
+    from asnets.errors import AsnetsError as AsnetsError
+    from asnets.grounding import GroundTask as GroundTask
+    from asnets.loading import generate as generate
+    from asnets.loading import load as load
+    from asnets.loading import load_text as load_text
+    from asnets.planning import HEURISTICS as HEURISTICS
+    from asnets.planning import PLANNERS as PLANNERS
+    from asnets.policies import POLICIES as POLICIES
+    from asnets.policies import FunctionPolicy as FunctionPolicy
+    from asnets.policies import RandomPolicy as RandomPolicy
+    from asnets.simulator import Simulator as Simulator
+    from asnets.simulator import State as State
+    from asnets.solving import solve as solve
+
+    __version__: str
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
-__all__ = ["Policy", "load", "train"]
+# Imported when they are used: the network needs torch, which takes seconds to load.
+_HOMES = {
+    "asnets.api": ("Policy", "train"),
+    "asnets.deadline": ("Deadline",),
+    "asnets.domains": ("FAMILIES",),
+    "asnets.errors": ("AsnetsError",),
+    "asnets.grounding": ("GroundTask",),
+    "asnets.loading": ("generate", "load", "load_text"),
+    "asnets.planning": ("HEURISTICS", "PLANNERS"),
+    "asnets.policies": ("FunctionPolicy", "POLICIES", "RandomPolicy"),
+    "asnets.simulator": ("Simulator", "State"),
+    "asnets.solving": ("solve",),
+}
+__all__ = [name for names in _HOMES.values() for name in names]
 
 
 def __getattr__(name: str) -> Any:
-    # Imported when they are used: the network needs torch, which takes seconds to load.
-    if name in __all__:
-        from asnets import api
+    if name == "__version__":
+        from importlib.metadata import version
 
-        return getattr(api, name)
+        return version("asnets")
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(home), name)
     raise AttributeError(f"module 'asnets' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__", *(name for name in globals() if name.startswith("__"))])

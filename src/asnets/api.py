@@ -1,13 +1,4 @@
-"""The package from Python: load a task, train or load a policy, ask it, run it, judge it.
-
-import asnets
-
-task = asnets.load("domain.pddl", "problem.pddl")
-policy = asnets.train("domain.pddl", ["small-1.pddl", "small-2.pddl"], time_limit=60)
-policy.probabilities(task)             # {"(move-car l-1-1 l-1-2)": 0.98, …}
-policy.evaluate(task, runs=30).coverage
-policy.save("tires.asnet")
-"""
+"""Policies from Python: train or load one, ask it, run it, judge it; `help(asnets)` shows how."""
 
 from __future__ import annotations
 
@@ -22,53 +13,28 @@ import numpy as np
 import numpy.typing as npt
 
 from asnets.deadline import NO_DEADLINE, Deadline
-from asnets.errors import ConfigError, Diagnostic
+from asnets.errors import ConfigError
 from asnets.evaluation import Trace, trace
 from asnets.evaluation.evaluate import Evaluation, evaluate
 from asnets.evaluation.rollouts import EpisodeRecord
-from asnets.grounding import DEFAULT_LIMITS, GroundTask, Limits, ground
+from asnets.grounding import GroundTask
 from asnets.grounding.costs import COST_MODES
+from asnets.grounding.task import StateLike
+from asnets.loading import load
 from asnets.models import find_model
-from asnets.network.model_file import Model, load_model, save_model
+from asnets.network.model_file import Model, load_model, model_bytes, read_model, save_model
 from asnets.network.network import ASNet
+from asnets.network.weights import num_parameters
 from asnets.planning import ActionFeatures
 from asnets.policies import TaskPolicy
 from asnets.policies.networks import NetworkPolicy, network_policy
-from asnets.ppddl import load_task, log_warning
+from asnets.ppddl import log_warning
 from asnets.training.advice import shortcomings
 from asnets.training.config import named_preset
 from asnets.training.progress import EpochRecord
 from asnets.training.session import SessionFiles, run_training
 
 logger = logging.getLogger("asnets")
-
-State = Sequence[str] | npt.NDArray[np.int32]
-"""The true propositions of a state, by name as in "(at l-1-1)" or by number."""
-
-
-def load(
-    domain: str | Path,
-    problem: str | Path | None = None,
-    *,
-    costs: str = "unit",
-    limits: Limits = DEFAULT_LIMITS,
-    lenient: bool = False,
-    on_warning: Callable[[Diagnostic], None] = log_warning,
-    deadline: Deadline = NO_DEADLINE,
-) -> GroundTask:
-    """Reads and grounds a problem.
-
-    Args:
-        domain: The domain file, or a file that holds both.
-        problem: The problem file, or FILE:NAME if it holds several.
-        costs: "unit", or "metric" for costs from the problem's :metric. For a policy, its `costs`.
-        limits: Size limits of grounding.
-        lenient: Whether to forgive what the competition's simulator forgives, with warnings.
-        on_warning: Called with each warning; without it they go to the logger `asnets.ppddl`.
-        deadline: When reading and grounding have to end.
-    """
-    lifted = load_task(domain, problem, lenient=lenient, on_warning=on_warning, deadline=deadline)
-    return ground(*lifted, costs=costs, limits=limits, deadline=deadline)
 
 
 @dataclass(frozen=True)
@@ -109,6 +75,9 @@ class Run:
 
     steps: tuple[RunStep, ...]
     trace: Trace
+
+    def __repr__(self) -> str:
+        return f"<Run: {self.record}>"
 
     @property
     def record(self) -> EpisodeRecord:
@@ -163,33 +132,45 @@ class Policy:
     @classmethod
     def load(cls, path: str | Path) -> Policy:
         """Reads a model file; where there is none of that name, the model of that name that the package ships."""
-        model: Model = load_model(find_model(path))
-        return cls(model.network, dict(model.training))
+        return cls._of(load_model(find_model(path)))
 
     def save(self, path: str | Path) -> None:
         """Writes a model file."""
         save_model(Path(path), self.network, self.training)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Policy:
+        """Reads the contents of a model file."""
+        return cls._of(read_model(data))
+
+    def to_bytes(self) -> bytes:
+        """The contents of a model file."""
+        return model_bytes(self.network, self.training)
+
+    @classmethod
+    def _of(cls, model: Model) -> Policy:
+        return cls(model.network, dict(model.training))
 
     @property
     def costs(self) -> str:
         """The costs that it was trained with, "unit" or "metric": those to load a task with."""
         return self._known_costs() or "unit"
 
-    def probabilities(self, task: GroundTask, state: State | None = None) -> dict[str, float]:
+    def probabilities(self, task: GroundTask, state: StateLike | None = None) -> dict[str, float]:
         """The probability of each applicable action in a state, the initial one by default; the likeliest first."""
-        return _named(self.of(task), _state(task, state))
+        return _named(self.of(task), task.propositions_of(state))
 
-    def logits(self, task: GroundTask, state: State | None = None) -> dict[str, float]:
+    def logits(self, task: GroundTask, state: StateLike | None = None) -> dict[str, float]:
         """The outputs of the network, before the softmax, for all actions, applicable or not."""
-        logits = self.of(task).logits(_state(task, state))
+        logits = self.of(task).logits(task.propositions_of(state))
         return {task.action_name(action): float(logit) for action, logit in enumerate(logits)}
 
-    def features(self, task: GroundTask, state: State | None = None) -> dict[str, tuple[float, ...]]:
+    def features(self, task: GroundTask, state: StateLike | None = None) -> dict[str, tuple[float, ...]]:
         """What the network reads of heuristics about each action; empty tuples if it reads none."""
         names = self.network.config.features
         if not names:
             return {task.action_name(action): () for action in range(task.num_actions)}
-        rows = ActionFeatures(task, names).of(_state(task, state))
+        rows = ActionFeatures(task, names).of(task.propositions_of(state))
         return {task.action_name(action): tuple(map(float, row)) for action, row in enumerate(rows)}
 
     def run(
@@ -240,6 +221,14 @@ class Policy:
             progress=progress,
         )
 
+    def __repr__(self) -> str:
+        signature, config = self.network.signature, self.network.config
+        domain = "".join(f" of {name}" for name in sorted(set(map(str, self._of_problems("domain")))))
+        return (
+            f"<Policy{domain}: {len(signature.schemas)} schemas, {len(signature.predicates)} predicates, "
+            f"{config.layers} layers of hidden size {config.hidden}, {num_parameters(signature, config):,} parameters>"
+        )
+
     def of(self, task: GroundTask, *, sampled: bool = False) -> NetworkPolicy:
         """What it does in a task: greedy, or drawing actions by their probabilities.
 
@@ -257,9 +246,13 @@ class Policy:
             logger.warning("the policy was trained with %s costs; this is a task with %s costs", known, task.cost_mode)
 
     def _known_costs(self) -> str | None:
-        problems = self.training.get("problems")
-        modes = {each.get("costs") for each in problems if isinstance(each, dict)} if isinstance(problems, list) else ()
+        modes = self._of_problems("costs")
         return next((mode for mode in COST_MODES if mode in modes), None)
+
+    def _of_problems(self, key: str) -> list[Any]:
+        """What is remembered of the training problems, which a file may give in any shape."""
+        problems = self.training.get("problems")
+        return [each.get(key) for each in problems if isinstance(each, dict)] if isinstance(problems, list) else []
 
 
 def train(
@@ -338,19 +331,6 @@ def train(
     for sentence in shortcomings(trainer, reason):
         logger.warning("%s", sentence)
     return Policy(trainer.best_network(), trainer.result() | {"ended": reason})
-
-
-def _state(task: GroundTask, state: State | None) -> npt.NDArray[np.int32]:
-    if state is None:
-        return np.flatnonzero(task.initially_true[: task.num_propositions]).astype(np.int32)
-    if isinstance(state, np.ndarray):
-        return state
-    numbers = {task.atom_name(atom): atom for atom in range(task.num_atoms)}
-    unknown = [name for name in state if name not in numbers]
-    if unknown:
-        raise ConfigError(f"the task has no proposition {unknown[0]!r}")
-    true = {numbers[name] for name in state}
-    return np.array(sorted(atom for atom in true if atom < task.num_propositions), np.int32)
 
 
 def _named(policy: TaskPolicy, state: npt.NDArray[np.int32]) -> dict[str, float]:

@@ -115,8 +115,7 @@ class Simulator:
         if not (0 <= self.seed < 2**64 and 0 <= self.episode < 2**64):
             raise ConfigError(f"seed and episode must be between 0 and 2^64 - 1, not {self.seed} and {self.episode}")
         self._random = _native.RandomStream(self.seed, self.episode)
-        initial = np.flatnonzero(self.task.initially_true[: self.task.num_propositions])
-        self.state = State(self, initial.astype(np.int32))
+        self.state = State(self, self.task.propositions_of())
         self.steps, self.cost = 0, 0.0
         return self.state
 
@@ -197,7 +196,7 @@ class Simulator:
         Raises:
             ConfigError: If there is none of that name or number.
         """
-        return _number(proposition, self._atom_numbers, self.task.num_atoms, "proposition")
+        return _number(proposition, self.task.atom_numbers, self.task.num_atoms, "proposition")
 
     def __repr__(self) -> str:
         return f"Simulator({self.task.problem}, step {self.steps} of episode {self.episode} of seed {self.seed})"
@@ -211,10 +210,6 @@ class Simulator:
     @cached_property
     def _action_numbers(self) -> dict[str, int]:
         return {self.task.action_name(action): action for action in range(self.task.num_actions)}
-
-    @cached_property
-    def _atom_numbers(self) -> dict[str, int]:
-        return {self.task.atom_name(atom): atom for atom in range(self.task.num_atoms)}
 
 
 def _number(given: Action, numbers: dict[str, int], count: int, kind: str) -> int:

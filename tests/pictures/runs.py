@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from asnets.api import Policy, load
+from asnets import Policy, load
 from asnets.domains import domain_text, generate
 from asnets.grounding import GroundTask, ground
 from asnets.network import NetworkConfig

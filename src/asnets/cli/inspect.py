@@ -15,7 +15,6 @@ from asnets.cli.running import (
     DomainArgument,
     JsonOption,
     LenientOption,
-    LoadedTask,
     MaxActionsOption,
     ModelCostsOption,
     ProblemArgument,
@@ -26,10 +25,11 @@ from asnets.cli.running import (
 from asnets.cli.tables import facts_table, show_table
 from asnets.files import refuse_overwriting, write_atomically
 from asnets.grounding import DEFAULT_LIMITS
+from asnets.loading import LoadedTask
 from asnets.network import DomainSignature, NetworkConfig
-from asnets.network.picture import network_picture
 from asnets.network.weights import num_parameters
 from asnets.options import options_of
+from asnets.pictures import draw_network
 from asnets.ppddl.writer import show_condition
 from asnets.training.config import named_preset
 
@@ -82,7 +82,7 @@ def inspect(
         check_fits(trained.network, loaded.task)
         config = trained.network.config
     if config is not None and output is not None:
-        write_atomically(output, network_picture(loaded.task, config))
+        write_atomically(output, draw_network(loaded.task, config))
     if json:
         print_json(_as_json(loaded, config, output))
     else:

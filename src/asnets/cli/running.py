@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from types import FrameType
 from typing import Annotated, Any, ParamSpec, TypeVar
 
@@ -26,8 +25,8 @@ from asnets.cli.logs import PROGRESS
 from asnets.cli.process import ExitCode, complain, interruption, output_failure
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import AsnetsError, ConfigError, Diagnostic, InputError, LimitError
-from asnets.grounding import GroundTask, Limits, ground
-from asnets.ppddl import Domain, Problem, load_task
+from asnets.grounding import Limits
+from asnets.loading import LoadedTask, load_stages
 
 LOG_INTERVAL = 10.0
 _LOGGER = logging.getLogger(__name__)
@@ -142,16 +141,6 @@ def _message(error: AsnetsError) -> str:
     return f"{error}\n{count} error{'' if count == 1 else 's'}"
 
 
-@dataclass(frozen=True)
-class LoadedTask:
-    """A task with the time it took, in seconds."""
-
-    domain: Domain
-    problem: Problem
-    task: GroundTask
-    seconds: dict[str, float]
-
-
 @functools.cache
 def show_warning(warning: Diagnostic) -> None:
     """Logs a warning, once however many problems have it in common."""
@@ -166,19 +155,21 @@ def load(
     lenient: bool = False,
     deadline: Deadline = NO_DEADLINE,
 ) -> LoadedTask:
-    """Reads, grounds and hands to the compiled core."""
-    start = time.perf_counter()
-    lifted = load_task(domain, problem, lenient=lenient, on_warning=show_warning, deadline=deadline)
-    parsed = time.perf_counter()
-    task = ground(*lifted, costs=costs, limits=Limits(max_actions=max_actions), deadline=deadline)
-    grounded = time.perf_counter()
-    _ = task.native
-    ready = time.perf_counter()
-    seconds = {"parse": parsed - start, "ground": grounded - parsed, "native": ready - grounded}
-    _LOGGER.debug(
-        "%s: %d propositions, %d actions, %.2f s", task.problem, task.num_propositions, task.num_actions, ready - start
+    """Loads the task of a command; its warnings are shown."""
+    loaded = load_stages(
+        domain,
+        problem,
+        costs=costs,
+        limits=Limits(max_actions=max_actions),
+        lenient=lenient,
+        on_warning=show_warning,
+        deadline=deadline,
     )
-    return LoadedTask(*lifted, task, seconds)
+    task, seconds = loaded.task, sum(loaded.seconds.values())
+    _LOGGER.debug(
+        "%s: %d propositions, %d actions, %.2f s", task.problem, task.num_propositions, task.num_actions, seconds
+    )
+    return loaded
 
 
 class _OutOfTime(KeyboardInterrupt):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
@@ -40,6 +42,11 @@ class Evaluation:
     status: EvaluationStatus
     seconds: dict[str, float]
     failures: tuple[Failure, ...] = ()
+
+    def __repr__(self) -> str:
+        cost = "" if self.finished.mean_cost is None else f", mean cost {self.finished.mean_cost:.2f}"
+        status = "" if self.status == "finished" else f", stopped by the limit on {self.status}"
+        return f"<Evaluation on {self.task.problem}: {self.goals:,} of {self.runs:,} runs reach the goal{cost}{status}>"
 
     @property
     def goals(self) -> int:
@@ -105,32 +112,16 @@ def evaluate(
         raise ConfigError(f"the time limit must be positive and finite, not {time_limit}")
     within = Deadline(time_limit, within=deadline)
     spent = network_seconds(policy)
-    parts: list[Simulation] = []
-    done = 0
-    status: EvaluationStatus = "finished"
-    while done < runs and status == "finished":
-        if within.has_passed():
-            status = "time"
-        elif _native.resident_memory() >= memory_limit:
-            status = "memory"
-        else:
-            # Memory is looked at between these parts.
-            count = min(runs - done, max(threads, done))
-            part = simulate(
-                policy,
-                episodes=count,
-                max_steps=max_steps,
-                seed=seed,
-                threads=threads,
-                first=done,
-                detect_dead_ends=detect_dead_ends,
-                deadline=within,
-            )
-            parts.append(part)
-            done += count
-            progress(done)
-            if part.count("stopped"):
-                status = "time"
+    run = partial(
+        simulate,
+        policy,
+        max_steps=max_steps,
+        seed=seed,
+        threads=threads,
+        detect_dead_ends=detect_dead_ends,
+        deadline=within,
+    )
+    parts, status = _run_in_parts(run, runs, threads, memory_limit, within, progress)
     features, in_network = (after - before for after, before in zip(network_seconds(policy), spent, strict=True))
     in_episodes = sum(part.seconds for part in parts)
     seconds = {
@@ -139,21 +130,52 @@ def evaluate(
         "simulation": max(0.0, in_episodes * threads - features - in_network),
         "total": within.elapsed,
     }
+    finished, numbers = _finished_runs(parts, policy.name, seed, max_steps)
+    failures = find_failures(policy, finished, numbers, detect_dead_ends=detect_dead_ends, deadline=within)
+    return Evaluation(policy.task, runs, finished, status, seconds, failures)
+
+
+def _run_in_parts(
+    run: Callable[..., Simulation],
+    runs: int,
+    threads: int,
+    memory_limit: int,
+    deadline: Deadline,
+    progress: Callable[[int], None],
+) -> tuple[list[Simulation], EvaluationStatus]:
+    """Makes the runs in parts of growing size, between which memory is looked at."""
+    parts: list[Simulation] = []
+    done = 0
+    while done < runs:
+        if deadline.has_passed():
+            return parts, "time"
+        if _native.resident_memory() >= memory_limit:
+            return parts, "memory"
+        count = min(runs - done, max(threads, done))
+        parts.append(run(episodes=count, first=done))
+        done += count
+        progress(done)
+        if parts[-1].count("stopped"):
+            return parts, "time"
+    return parts, "finished"
+
+
+def _finished_runs(
+    parts: list[Simulation], policy: str, seed: int, max_steps: int
+) -> tuple[Simulation, npt.NDArray[np.int64]]:
+    """The runs that were not stopped, and their numbers."""
     endings = np.concatenate([np.zeros(0, np.int8), *(part.endings for part in parts)])
-    whole = endings != ENDINGS.index("stopped")
+    numbers = np.flatnonzero(endings != ENDINGS.index("stopped"))
     finished = Simulation(
-        policy.name,
+        policy,
         seed,
         max_steps,
-        np.concatenate([np.zeros(0, np.int64), *(part.steps for part in parts)])[whole],
-        np.concatenate([np.zeros(0, np.float64), *(part.costs for part in parts)])[whole],
-        endings[whole],
-        in_episodes,
+        np.concatenate([np.zeros(0, np.int64), *(part.steps for part in parts)])[numbers],
+        np.concatenate([np.zeros(0, np.float64), *(part.costs for part in parts)])[numbers],
+        endings[numbers],
+        sum(part.seconds for part in parts),
     )
-    failures = find_failures(
-        policy, finished, np.flatnonzero(whole), detect_dead_ends=detect_dead_ends, deadline=within
-    )
-    return Evaluation(policy.task, runs, finished, status, seconds, failures)
+    return finished, numbers
 
 
 def network_seconds(policy: TaskPolicy) -> tuple[float, float]:

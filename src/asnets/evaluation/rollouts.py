@@ -82,6 +82,10 @@ class Simulation:
     endings: npt.NDArray[np.int8]
     seconds: float
 
+    def __repr__(self) -> str:
+        cost = "" if self.mean_cost is None else f", mean cost {self.mean_cost:.2f}"
+        return f"<Simulation of {self.policy}: {self.count('goal'):,} of {self.episodes:,} runs reach the goal{cost}>"
+
     @property
     def episodes(self) -> int:
         return len(self.steps)
@@ -134,6 +138,9 @@ class Trace:
     record: EpisodeRecord
     steps: tuple[TraceStep, ...]
     states: tuple[npt.NDArray[np.int32], ...]
+
+    def __repr__(self) -> str:
+        return f"<Trace: {self.record}>"
 
 
 def simulate(

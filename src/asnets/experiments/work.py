@@ -26,11 +26,11 @@ from asnets.evaluation.blocks_strategies import run_strategy
 from asnets.evaluation.evaluate import network_seconds
 from asnets.evaluation.rollouts import ENDINGS, simulate
 from asnets.experiments.definition import preset_of
-from asnets.grounding import GroundTask, ground
-from asnets.network.model_file import model_bytes, read_model
+from asnets.grounding import GroundTask
+from asnets.loading import load_text
+from asnets.network.model_file import model_bytes
 from asnets.planning import SearchLimits, Solver
 from asnets.policies.networks import network_policy
-from asnets.ppddl import parse_text
 from asnets.training.trainer import Trainer, train
 
 Metrics = dict[str, Any]
@@ -77,7 +77,7 @@ def _train(payload: dict[str, Any]) -> tuple[str, Metrics, bytes]:
 
 
 def _run_network(payload: dict[str, Any], model: bytes, keep: Keep) -> tuple[str, Metrics]:
-    network = read_policy(model).network
+    network = Policy.from_bytes(model).network
     start = time.process_time()
     task = read_task(payload["problem"])
     policy = network_policy(network, task)
@@ -178,16 +178,6 @@ def _metrics(payload: dict[str, Any], endings: list[int], costs: list[float]) ->
     return {"runs": payload["runs"], "endings": [ENDINGS[ending] for ending in endings], "costs": list(costs)}
 
 
-def read_policy(model: bytes) -> Policy:
-    """The policy of a model file's contents."""
-    contents = read_model(model)
-    return Policy(contents.network, contents.training)
-
-
 def read_task(text: dict[str, str]) -> GroundTask:
     """The ground task of a problem in a payload."""
-    document = parse_text(f"{text['domain']}\n{text['problem']}", text["name"])
-    (domain,), (problem,) = document.domains, document.problems
-    task = ground(domain, problem, costs=text.get("costs", "unit"))
-    _ = task.native
-    return task
+    return load_text(text["domain"], text["problem"], costs=text.get("costs", "unit"))

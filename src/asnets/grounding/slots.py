@@ -1,7 +1,8 @@
 """The slots of a schema and their ground instances: what the network is built from.
 
-Every lifted atom of the schema has a slot, whatever simplification does to it elsewhere: one that is static,
-unreachable or always true still tells actions of the schema apart.
+The instances of the slots for an action a are the propositions p with R(a, p) of [toyer2018action]. Every lifted atom
+of the schema has a slot, whatever simplification does to it elsewhere: one that is static, unreachable or always true
+still tells actions of the schema apart.
 """
 
 from __future__ import annotations

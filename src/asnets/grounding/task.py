@@ -14,17 +14,31 @@ Lists of lists are in CSR form: list i is `values[offsets[i]:offsets[i + 1]]`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from asnets import _native
+from asnets.errors import ConfigError
 
 Ints = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
+
+
+class NumberedState(Protocol):
+    """A state that knows its true propositions by number, such as that of a simulator."""
+
+    @property
+    def propositions(self) -> Ints: ...
+
+
+StateLike = Sequence[str] | Ints | NumberedState
+"""A state: its true propositions by name, as in "(at l-1-1)", or by number, or an object that knows them."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +53,9 @@ class Lists:
 
     def __getitem__(self, index: int) -> Ints:
         return self.values[self.offsets[index] : self.offsets[index + 1]]
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} lists of {len(self.values):,} numbers>"
 
 
 @dataclass(frozen=True)
@@ -83,6 +100,9 @@ class SlotInstances:
         """The instances for an action, counted within its schema."""
         return self.atoms[int(self.rows[action])]
 
+    def __repr__(self) -> str:
+        return f"<SlotInstances of {len(self.rows):,} actions: {self.atoms!r}>"
+
 
 @dataclass(frozen=True)
 class GroundSchema:
@@ -104,6 +124,9 @@ class GroundSchema:
     @property
     def num_actions(self) -> int:
         return len(self.arguments)
+
+    def __repr__(self) -> str:
+        return f"<GroundSchema {self.name}: {self.num_actions:,} actions, {len(self.slots)} slots>"
 
 
 @dataclass(frozen=True)
@@ -173,6 +196,33 @@ class GroundTask:
         names = (self.objects[index] for index in schema.arguments[action - schema.first_action])
         return f"({' '.join((schema.name, *names))})"
 
+    def propositions_of(self, state: StateLike | None = None) -> Ints:
+        """The true propositions of a state by number, ascending; of the initial state by default.
+
+        Atoms whose truth never changes may be named too.
+
+        Raises:
+            ConfigError: If something else is named.
+        """
+        if state is None:
+            return np.flatnonzero(self.initially_true[: self.num_propositions]).astype(np.int32)
+        if isinstance(state, np.ndarray):
+            return state
+        if isinstance(state, str):
+            raise ConfigError(f"expected the names of all true propositions of a state, not {state!r} alone")
+        if not isinstance(state, Sequence):
+            return state.propositions
+        unknown = [name for name in state if name not in self.atom_numbers]
+        if unknown:
+            raise ConfigError(f"the task has no proposition {unknown[0]!r}")
+        true = {self.atom_numbers[name] for name in state}
+        return np.array(sorted(atom for atom in true if atom < self.num_propositions), np.int32)
+
+    @cached_property
+    def atom_numbers(self) -> dict[str, int]:
+        """The number of each atom by its name."""
+        return {self.atom_name(atom): atom for atom in range(self.num_atoms)}
+
     @cached_property
     def _first_actions(self) -> Ints:
         # Of empty schemas that share a first action, searchsorted(side="right") finds the last: the non-empty one.
@@ -199,7 +249,13 @@ class GroundTask:
             self.action_block,
             self.costs,
             self.goal,
-            np.flatnonzero(self.initially_true[: self.num_propositions]).astype(np.int32),
+            self.propositions_of(),
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"<GroundTask {self.problem} of {self.domain}: {self.num_propositions:,} propositions, "
+            f"{self.num_actions:,} actions of {len(self.schemas)} schemas, {self.cost_mode} costs>"
         )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -174,69 +175,96 @@ def make_batch(union: DisjointUnion, inputs: Sequence[StateInputs | None], dtype
     Raises:
         LimitError: If the batch has more rows than 32-bit numbers can count.
     """
-    num_states = np.array([0 if each is None else len(each) for each in inputs], np.int32)
+    num_states = np.array([0 if states is None else len(states) for states in inputs], np.int32)
     node_starts = [_starts(counts, num_states) for counts in union.node_counts]
     action_starts = [_starts(counts, num_states) for counts in union.action_counts]
-    set_starts = [[_starts(slot.set_counts, num_states) for slot in slots] for slots in union.slots]
-    present = [each for each in inputs if each is not None]
-    with_features = all(each.action_features is not None for each in present)
-
     number = torch.empty(0, dtype=dtype).numpy().dtype
+    action_features = _action_features(union, inputs, action_starts, number)
+    widest = max(structure.num_actions for structure in union.structures)
+    output, padded = _places_of_results(union, num_states, action_starts, widest)
+    enabled = [states.enabled.ravel() for states in inputs if states is not None]
+    return Batch(
+        union,
+        num_states,
+        node_starts,
+        action_starts,
+        [[_starts(slot.set_counts, num_states) for slot in slots] for slots in union.slots],
+        [torch.from_numpy(part) for part in _node_features(union, inputs, node_starts, number)],
+        None if action_features is None else [torch.from_numpy(part) for part in action_features],
+        torch.from_numpy(output),
+        torch.from_numpy(np.concatenate([np.zeros(0, np.bool_), *enabled])),
+        torch.from_numpy(padded),
+        widest,
+    )
+
+
+def _node_features(
+    union: DisjointUnion, inputs: Sequence[StateInputs | None], node_starts: list[Ints], number: np.dtype[Any]
+) -> list[npt.NDArray[Any]]:
+    """For each predicate, the truth of each node in each state and whether the goal asks for it."""
     features = [np.empty((starts[-1], 2), number) for starts in node_starts]
-    width = max((each.action_features.shape[2] for each in present if each.action_features is not None), default=0)
-    action_features = [np.empty((starts[-1], width), number) for starts in action_starts]
-    # Where the rows of the next problem begin, for each predicate and schema.
-    node_row, action_row = [0] * len(node_starts), [0] * len(action_starts)
-    schema_begins = np.concatenate([[0], np.cumsum([starts[-1] for starts in action_starts], dtype=np.int64)])
-    output, enabled, padded = [], [], []
-    first_state = 0
-    widest = max(each.num_actions for each in union.structures)
-    for problem, (structure, states) in enumerate(zip(union.structures, inputs, strict=True)):
+    row = [0] * len(features)
+    for structure, atoms, states in zip(union.structures, union.node_atoms, inputs, strict=True):
         if states is None or len(states) == 0:
             continue
         count = len(states)
         truth = np.empty((count, len(structure.in_goal)), np.bool_)
         truth[:, : structure.num_propositions] = states.truth
         truth[:, structure.num_propositions :] = structure.constant_truth
-        atoms = union.node_atoms[problem]
         values = truth[:, atoms].T
         goals = structure.in_goal[atoms]
         node = 0
         for p, part in enumerate(structure.predicates):
-            block = features[p][node_row[p] : node_row[p] + part.num_nodes * count].reshape(part.num_nodes, count, 2)
+            block = features[p][row[p] : row[p] + part.num_nodes * count].reshape(part.num_nodes, count, 2)
             block[:, :, 0] = values[node : node + part.num_nodes]
             block[:, :, 1] = goals[node : node + part.num_nodes, None]
             node += part.num_nodes
-            node_row[p] += part.num_nodes * count
+            row[p] += part.num_nodes * count
+    return features
+
+
+def _action_features(
+    union: DisjointUnion, inputs: Sequence[StateInputs | None], action_starts: list[Ints], number: np.dtype[Any]
+) -> list[npt.NDArray[Any]] | None:
+    """For each schema, the features of each action in each state; None if not all inputs have them."""
+    given = [None if states is None else states.action_features for states in inputs]
+    if any(part is None and states is not None for part, states in zip(given, inputs, strict=True)):
+        return None
+    width = max((part.shape[2] for part in given if part is not None), default=0)
+    features = [np.empty((starts[-1], width), number) for starts in action_starts]
+    row = [0] * len(features)
+    for structure, part in zip(union.structures, given, strict=True):
+        if part is None:
+            continue
+        for s, schema in enumerate(structure.schemas):
+            actions = part[:, schema.first_action : schema.first_action + schema.num_actions]
+            size = schema.num_actions * len(part)
+            block = features[s][row[s] : row[s] + size].reshape(schema.num_actions, len(part), width)
+            block[:] = actions.transpose(1, 0, 2)
+            row[s] += size
+    return features
+
+
+def _places_of_results(
+    union: DisjointUnion, num_states: Ints, action_starts: list[Ints], widest: int
+) -> tuple[Longs, Longs]:
+    """For each problem, state and action: its row among those of all schemas, and its place in a padded matrix."""
+    row = np.concatenate([[0], np.cumsum([starts[-1] for starts in action_starts], dtype=np.int64)])
+    output, padded = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    first_state = 0
+    for structure, count in zip(union.structures, num_states.tolist(), strict=True):
+        if count == 0:
+            continue
+        states = np.arange(count)[:, None]
         rows = np.empty((count, structure.num_actions), np.int64)
-        each_state = np.arange(count)[:, None]
         for s, schema in enumerate(structure.schemas):
             actions = slice(schema.first_action, schema.first_action + schema.num_actions)
-            size = schema.num_actions * count
-            begin = schema_begins[s] + action_row[s]
-            rows[:, actions] = begin + np.arange(schema.num_actions) * count + each_state
-            if with_features and states.action_features is not None:
-                block = action_features[s][action_row[s] : action_row[s] + size]
-                shape = (schema.num_actions, count, width)
-                block.reshape(shape)[:] = states.action_features[:, actions].transpose(1, 0, 2)
-            action_row[s] += size
+            rows[:, actions] = row[s] + np.arange(schema.num_actions) * count + states
+            row[s] += schema.num_actions * count
         output.append(rows.ravel())
-        enabled.append(states.enabled.ravel())
-        padded.append(((first_state + each_state) * widest + np.arange(structure.num_actions)).ravel())
+        padded.append(((first_state + states) * widest + np.arange(structure.num_actions)).ravel())
         first_state += count
-    return Batch(
-        union,
-        num_states,
-        node_starts,
-        action_starts,
-        set_starts,
-        [torch.from_numpy(part) for part in features],
-        [torch.from_numpy(part) for part in action_features] if with_features else None,
-        torch.from_numpy(np.concatenate([np.zeros(0, np.int64), *output])),
-        torch.from_numpy(np.concatenate([np.zeros(0, np.bool_), *enabled])),
-        torch.from_numpy(np.concatenate([np.zeros(0, np.int64), *padded])),
-        widest,
-    )
+    return np.concatenate(output), np.concatenate(padded)
 
 
 def _starts(counts: Ints, num_states: Ints) -> Ints:

@@ -87,10 +87,10 @@ def load_model(path: Path) -> Model:
         FileError: If it cannot be read.
         ModelFileError: If it is not a model, or a damaged one.
     """
-    return read_model(read_bytes(path), path)
+    return read_model(read_bytes(path), str(path))
 
 
-def read_model(data: bytes, path: Path = Path("<model>")) -> Model:
+def read_model(data: bytes, path: str = "<model>") -> Model:
     """Reads the contents of a model file.
 
     Args:

@@ -22,7 +22,7 @@ Term = int | str | BoundTerm
 
 @dataclass(frozen=True)
 class SlotSignature:
-    """A lifted atom of a schema, independent of the names of variables."""
+    """A lifted atom of a schema, independent of the names of variables: one position among the p with R(a, p)."""
 
     predicate: str
     terms: tuple[Term, ...]
@@ -52,7 +52,7 @@ class SchemaSignature:
 
 
 class PoolSource(NamedTuple):
-    """What one pooled input of a proposition module pools over: the actions of a schema related by any or one slot.
+    """What one pooled input of a proposition module pools over: actions a of a schema with R(a, p), by any or one slot.
 
     Attributes:
         schema: Position in `DomainSignature.schemas`.
@@ -69,6 +69,9 @@ class DomainSignature:
 
     predicates: tuple[tuple[str, int], ...]
     schemas: tuple[SchemaSignature, ...]
+
+    def __repr__(self) -> str:
+        return f"<DomainSignature: {len(self.predicates)} predicates, {len(self.schemas)} schemas>"
 
     @classmethod
     def of(cls, task: GroundTask) -> DomainSignature:

@@ -1,7 +1,9 @@
 """Which propositions each action module of a ground task reads, and which actions each proposition module pools.
 
-[toyer2018action], "Network structure": R(a, p) and the inputs u_a^l and v_p^l. Modules are numbered within their
-predicate or schema, so that all modules that share weights lie next to each other.
+[toyer2018action], "Network structure": R(a, p) and the inputs u_a^l and v_p^l. An action a and a proposition p are
+related, R(a, p), if p is an instance of a slot of a's schema for a's arguments: `SlotStructure` lists R(a, p) by action
+and `PredicateStructure.pools` by proposition. Modules are numbered within their predicate or schema, so that all
+modules that share weights lie next to each other. docs/architecture.md explains the words slot, node, set and pool.
 
 Where the paper leaves room:
 
@@ -101,6 +103,13 @@ class Structure:
     constant_truth: Bools
     in_goal: Bools
 
+    def __repr__(self) -> str:
+        nodes = sum(part.num_nodes for part in self.predicates)
+        return (
+            f"<Structure: {self.num_actions:,} actions of {len(self.schemas)} schemas, "
+            f"{nodes:,} nodes of {len(self.predicates)} predicates, pooling by {self.pooling}>"
+        )
+
 
 def build_structure(task: GroundTask, pooling: str = "schema") -> Structure:
     """The structure of a ground task.
@@ -168,7 +177,7 @@ def _canonical_instances(schema: GroundSchema) -> list[SlotInstances]:
 
 
 def _pool(schema: SchemaStructure, predicate: int, source: PoolSource, num_nodes: int, what: str) -> Lists:
-    """For each node of a predicate, the actions of a schema that are related to it by the slots of a source."""
+    """For each node p of a predicate, the actions a of a schema with R(a, p) by the slots of a source."""
     slots = schema.slots if source.slot is None else (schema.slots[source.slot],)
     keys = [_pairs(slot, schema.num_actions, what) for slot in slots if slot.predicate == predicate]
     # One number a pair, node first: sorting them groups by node and orders the actions. A slot has no pair twice.

@@ -1,7 +1,7 @@
-"""Pictures of a policy's run that people would rather look at: a map, towers, or the steps of any domain.
+"""Pictures that people would rather look at: a policy's run as a map, as towers or step by step, and the network.
 
 import asnets
-from asnets.pictures import draw_run, page
+from asnets.pictures import draw_run, draw_network, page
 
 picture = draw_run(asnets.Policy.load("tires.asnet"), asnets.load("domain.pddl", "triangle-tire-6.pddl"))
 Path("run.svg").write_text(picture.svg)
@@ -10,5 +10,6 @@ Path("run.html").write_text(page("A run", [picture.html]))
 
 from asnets.pictures.draw import RunPicture, draw_run, picture_of
 from asnets.pictures.fragment import page
+from asnets.pictures.network_picture import draw_network
 
-__all__ = ["RunPicture", "draw_run", "page", "picture_of"]
+__all__ = ["RunPicture", "draw_network", "draw_run", "page", "picture_of"]

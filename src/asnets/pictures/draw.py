@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from asnets.api import Policy, Run
 from asnets.grounding import GroundTask
 from asnets.pictures.blocks import BlocksWorld, find_blocks_world
 from asnets.pictures.fragment import MAX_CHANGES, Card, Contents, draw_fragment, ending_words
@@ -14,6 +13,9 @@ from asnets.pictures.steps_picture import draw_steps
 from asnets.pictures.style import count, standalone
 from asnets.pictures.tireworld import Tireworld, find_tireworld
 from asnets.pictures.towers_picture import TowersPainter, block_keys, draw_towers, find_scenes
+
+if TYPE_CHECKING:
+    from asnets.api import Policy, Run
 
 Kind = Literal["map", "towers", "steps"]
 

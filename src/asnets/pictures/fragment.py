@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from asnets.api import Run, RunStep
 from asnets.evaluation.rollouts import ENDING_WORDS
-from asnets.network.svg import add
 from asnets.pictures.style import STYLE, count, new_svg, percent
+from asnets.pictures.svg import add
+
+if TYPE_CHECKING:
+    from asnets.api import Run, RunStep
 
 MAX_OPTIONS, MAX_CHANGES = 5, 24
 _UNSURE = 0.5

@@ -6,15 +6,18 @@ import itertools
 import math
 from collections import Counter
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import numpy as np
 
-from asnets.api import Run
-from asnets.network.svg import add, add_text, num_cells, shortened
 from asnets.pictures.layout import Places, lay_out
 from asnets.pictures.style import count, new_svg, percent
+from asnets.pictures.svg import add, add_text, num_cells, shortened
 from asnets.pictures.tireworld import Road, Tireworld
+
+if TYPE_CHECKING:
+    from asnets.api import Run
 
 MAX_LOCATIONS = 1500
 

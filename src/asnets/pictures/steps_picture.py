@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import textwrap
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from asnets.api import Run, RunStep
-from asnets.network.svg import add, add_text, num_cells, shortened
 from asnets.pictures.style import count, new_svg, percent
+from asnets.pictures.svg import add, add_text, num_cells, shortened
+
+if TYPE_CHECKING:
+    from asnets.api import Run, RunStep
 
 _MAX_ROWS = 40
 _CELL = 7.1  # Width of a character of a name.

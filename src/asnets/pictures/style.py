@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from asnets.network.svg import add, add_text, number_text, shortened
+from asnets.pictures.svg import add, add_text, number_text, shortened
 
 _HEADLINE = 34.0
 _LETTER = 7.4  # About the width of a bold letter.

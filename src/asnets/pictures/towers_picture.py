@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from asnets.api import Run
-from asnets.network.svg import add, add_text, num_cells, number_text, shortened
 from asnets.pictures.blocks import BlocksWorld, Goal, Situation, Tower
 from asnets.pictures.style import count, new_svg, percent
+from asnets.pictures.svg import add, add_text, num_cells, number_text, shortened
+
+if TYPE_CHECKING:
+    from asnets.api import Run
 
 _ROW, _GAP, _EDGE = 18.0, 6.0, 8.0
 _MAX_LABEL_CELLS = 9

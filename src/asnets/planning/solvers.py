@@ -174,6 +174,10 @@ class Solver:
         self.seed = seed
         self._native = _native.Solver(task.native, planner, heuristic, epsilon, penalty, seed, depth or 3)
 
+    def __repr__(self) -> str:
+        expanded = int(self._native.statistics()["expanded"])
+        return f"<Solver {self.planner} with {self.heuristic} on {self.task.problem}: {expanded:,} states expanded>"
+
     @property
     def initial(self) -> int:
         """The initial state."""

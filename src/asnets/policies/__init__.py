@@ -4,7 +4,15 @@ from asnets.policies.function import Choice, FunctionPolicy
 from asnets.policies.protocol import Distribution, TaskPolicy
 from asnets.policies.random import RandomPolicy
 from asnets.policies.registry import POLICIES, PolicyKind
-from asnets.policies.table import SavedPolicy, extract_policy, is_policy, load_policy, save_policy
+from asnets.policies.table import (
+    SavedPolicy,
+    extract_policy,
+    is_policy,
+    load_policy,
+    policy_bytes,
+    read_policy,
+    save_policy,
+)
 
 __all__ = [
     "POLICIES",
@@ -18,5 +26,7 @@ __all__ = [
     "extract_policy",
     "is_policy",
     "load_policy",
+    "policy_bytes",
+    "read_policy",
     "save_policy",
 ]

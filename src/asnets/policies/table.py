@@ -90,6 +90,28 @@ class SavedPolicy:
         """
         return native_distributions(self.native, states)
 
+    @classmethod
+    def load(cls, path: str | Path, task: GroundTask) -> SavedPolicy:
+        """Reads a policy file of a task; see `load_policy`."""
+        return load_policy(Path(path), task)
+
+    def save(self, path: str | Path) -> None:
+        """Writes a policy file; see `save_policy`."""
+        save_policy(Path(path), self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, task: GroundTask) -> SavedPolicy:
+        """Reads the contents of a policy file of a task; see `read_policy`."""
+        return read_policy(data, task)
+
+    def to_bytes(self) -> bytes:
+        """The contents of a policy file."""
+        return policy_bytes(self)
+
+    def __repr__(self) -> str:
+        size, value = f"{len(self.actions):,} states", f"value {self.origin.value:g}"
+        return f"<SavedPolicy of {self.name} for {self.task.problem}: {size}, {value}>"
+
 
 def extract_policy(solver: Solver, deadline: Deadline = NO_DEADLINE) -> SavedPolicy:
     """The policy from the initial state, for which the solver must have converged.
@@ -122,10 +144,15 @@ def save_policy(path: Path, policy: SavedPolicy) -> None:
     Raises:
         FileError: If it cannot be written.
     """
+    write_atomically(path, policy_bytes(policy))
+
+
+def policy_bytes(policy: SavedPolicy) -> bytes:
+    """The contents of a policy file."""
     origin = asdict(policy.origin)
     tensors: Arrays = {"states": policy.states, "actions": policy.actions, "values": policy.values}
     metadata = {"format": FORMAT, "origin": json.dumps(origin), "checksum": checksum(origin, tensors)}
-    write_atomically(path, join_tensors(tensors, metadata))
+    return join_tensors(tensors, metadata)
 
 
 def is_policy(path: Path) -> bool:
@@ -139,7 +166,20 @@ def load_policy(path: Path, task: GroundTask) -> SavedPolicy:
     Raises:
         FileError: If the file cannot be read, holds no policy, or one of another task.
     """
-    data = read_bytes(path)
+    return read_policy(read_bytes(path), task, str(path))
+
+
+def read_policy(data: bytes, task: GroundTask, path: str = "<policy>") -> SavedPolicy:
+    """Reads the contents of a policy file of a task.
+
+    Args:
+        data: The contents.
+        task: The task.
+        path: What messages call it.
+
+    Raises:
+        FileError: If they are not those of a policy, or of one of another task.
+    """
     try:
         tensors, header = split_tensors(data)
         if header["format"] not in (FORMAT, _WITHOUT_CHECKSUM):

@@ -1,6 +1,14 @@
 """PPDDL: text to lifted tasks and back."""
 
-from asnets.ppddl.loading import LENIENT_HINT, check_files, load_task, log_warning, parse_file, parse_text
+from asnets.ppddl.loading import (
+    LENIENT_HINT,
+    check_files,
+    load_task,
+    load_task_text,
+    log_warning,
+    parse_file,
+    parse_text,
+)
 from asnets.ppddl.model import Action, Domain, Problem
 from asnets.ppddl.parser import Document
 from asnets.ppddl.writer import write_domain, write_problem
@@ -13,6 +21,7 @@ __all__ = [
     "Problem",
     "check_files",
     "load_task",
+    "load_task_text",
     "log_warning",
     "parse_file",
     "parse_text",

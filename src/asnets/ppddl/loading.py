@@ -1,17 +1,17 @@
-"""Reading files: one file, or the domain and the problem of a task."""
+"""Reading text and files: one of them, or the domain and the problem of a task."""
 
 from __future__ import annotations
 
 import logging
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
 from asnets.deadline import NO_DEADLINE, Deadline
-from asnets.errors import AsnetsError, Diagnostic, FileError, InputError, ParseError, input_error
+from asnets.errors import AsnetsError, ConfigError, Diagnostic, FileError, InputError, ParseError, input_error
 from asnets.ppddl.checks import ALL_SECTIONS, check_domain, check_problem
 from asnets.ppddl.mending import mend_domain, mend_problem
 from asnets.ppddl.model import Domain, Problem
@@ -22,6 +22,7 @@ T = TypeVar("T")
 _Definition = TypeVar("_Definition", Domain, Problem)
 _LOGGER = logging.getLogger("asnets.ppddl")
 LENIENT_HINT = "--lenient (in Python: lenient=True) forgives this, as the competition's simulator does, with warnings."
+_BOM = "\ufeff"
 _MAX_MISTAKES_TO_FORGIVE = 1000
 """A file with more mistakes is not read again to see whether lenience would help."""
 
@@ -91,10 +92,76 @@ def load_task(
         InputError: With all mistakes of the files.
         LimitError: If the deadline passes.
     """
+    domain_place = _Place(*split_name(domain))
+    problem_place = domain_place if problem is None else _Place(*split_name(problem))
+    if problem is None:
+        domain_place = _Place(domain_place.path)
+    return _load_and_warn(domain_place, problem_place, lenient, on_warning, deadline)
+
+
+def load_task_text(
+    domain: str,
+    problem: str | None = None,
+    *,
+    name: str | None = None,
+    lenient: bool = False,
+    on_warning: Callable[[Diagnostic], None] = log_warning,
+    deadline: Deadline = NO_DEADLINE,
+) -> tuple[Domain, Problem]:
+    """As `load_task`, from text; messages call the texts <domain> and <problem>.
+
+    Args:
+        domain: The text of the domain, or of both.
+        problem: The text of the problem; None if `domain` holds both.
+        name: Of the problem, where the text holds several.
+        lenient: As for `load_task`.
+        on_warning: As for `load_task`.
+        deadline: As for `load_task`.
+    """
+    for text in (domain, problem):
+        if not isinstance(text, str | None):
+            raise ConfigError(f"expected PPDDL text, not {text!r}; `load` takes files")
+    domain_place = _Place("<domain>", text=domain.removeprefix(_BOM))
+    problem_place = domain_place if problem is None else _Place("<problem>", text=problem.removeprefix(_BOM))
+    problem_place = replace(problem_place, name=None if name is None else name.lower())
+    return _load_and_warn(domain_place, problem_place, lenient, on_warning, deadline)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a definition is.
+
+    Attributes:
+        path: The file; what messages call the text.
+        name: Of the definition, to choose it among several.
+        text: The text, where it is not that of the file.
+    """
+
+    path: str
+    name: str | None = None
+    text: str | None = None
+
+    @property
+    def kind(self) -> str:
+        return "file" if self.text is None else "text"
+
+    @property
+    def way_to_choose(self) -> str:
+        """How the user chooses a definition among several."""
+        return f"as {self.path}:NAME" if self.text is None else "by name="
+
+    def read(self, lenient: bool, deadline: Deadline) -> Document:
+        text = read_text(self.path) if self.text is None else self.text
+        return parse_source(Source(text, self.path), lenient, deadline)
+
+
+def _load_and_warn(
+    domain: _Place, problem: _Place, lenient: bool, on_warning: Callable[[Diagnostic], None], deadline: Deadline
+) -> tuple[Domain, Problem]:
     warnings: list[Diagnostic] = []
 
     def read(lenient: bool) -> tuple[Domain, Problem]:
-        return _load(str(domain), None if problem is None else str(problem), lenient, warnings, deadline)
+        return _load(domain, problem, lenient, warnings, deadline)
 
     try:
         return read(lenient=True) if lenient else _with_hint(read)
@@ -119,30 +186,30 @@ def _with_hint(read: Callable[[bool], T]) -> T:
 
 
 def _load(
-    domain: str, problem: str | None, lenient: bool, warnings: list[Diagnostic], deadline: Deadline
+    domain: _Place, problem: _Place, lenient: bool, warnings: list[Diagnostic], deadline: Deadline
 ) -> tuple[Domain, Problem]:
-    domain_path, domain_name = split_name(domain) if problem is not None else (split_name(domain)[0], None)
-    problem_path, problem_name = split_name(domain if problem is None else problem)
-    documents = {path: _document(path, lenient, deadline) for path in dict.fromkeys((domain_path, problem_path))}
+    places = {domain.path: domain, problem.path: problem}
+    documents = {path: place.read(lenient, deadline) for path, place in places.items()}
     errors = [diagnostic for document in documents.values() for diagnostic in document.diagnostics]
     warnings += [diagnostic for diagnostic in errors if diagnostic.severity == "warning"]
     if len(warnings) < len(errors):
         read = _mend_documents(list(documents.values())) if lenient else list(documents.values())
         raise_if_any(check_documents(read))  # With all that is wrong besides what could not be read.
-    if problem is None and not documents[domain_path].domains:
-        raise FileError(f"{domain_path}: the file holds no domain; give the domain file and the problem file")
-    chosen_problem = _choose(documents[problem_path].problems, problem_name, "problem", problem_path)
-    domains = documents[domain_path].domains
-    if domain_name is None and len(domains) > 1:
-        domain_name = chosen_problem.domain
-    chosen_domain = _choose(domains, domain_name, "domain", domain_path)
+    domains, problems = documents[domain.path].domains, documents[problem.path].problems
+    if domain.path == problem.path and not domains:
+        advice = f"give the domain {domain.kind} and the problem {domain.kind}"
+        raise FileError(f"{domain.path}: the {domain.kind} holds no domain; {advice}")
+    chosen_problem = _choose(problems, problem, "problem")
+    if domain.name is None and len(domains) > 1:
+        domain = replace(domain, name=chosen_problem.domain)
+    chosen_domain = _choose(domains, domain, "domain")
     if lenient:
         chosen_domain, found = mend_domain(chosen_domain)
         warnings += found
         if chosen_problem.domain == chosen_domain.name:
             chosen_problem, found = mend_problem(chosen_problem, chosen_domain)
             warnings += found
-    deadline.check(f"checking {problem_path}")
+    deadline.check(f"checking {problem.path}")
     raise_if_any([check_domain(chosen_domain), check_problem(chosen_problem, chosen_domain)])
     return chosen_domain, chosen_problem
 
@@ -161,7 +228,7 @@ def check_files(paths: Sequence[str | Path], *, lenient: bool = False) -> list[D
     unreadable: list[Diagnostic] = []
     for path in dict.fromkeys(map(str, paths)):
         try:
-            documents.append(_document(path, lenient))
+            documents.append(_Place(path).read(lenient, NO_DEADLINE))
         except InputError as error:
             unreadable += error.diagnostics
     if lenient:
@@ -267,9 +334,12 @@ def read_text(path: str | Path) -> str:
     """The text of a file.
 
     Raises:
+        ConfigError: If it is PPDDL text that was given for the name of a file.
         FileError: If it cannot be read.
         ParseError: If it is not UTF-8.
     """
+    if "(define" in str(path):
+        raise ConfigError("expected the name of a file, not PPDDL text; in Python, `asnets.load_text` takes text")
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -302,19 +372,17 @@ def _exists(path: str) -> bool:
         return False
 
 
-def _document(path: str, lenient: bool = False, deadline: Deadline = NO_DEADLINE) -> Document:
-    return parse_source(Source(read_text(path), path), lenient, deadline)
-
-
-def _choose(items: Sequence[_Definition], name: str | None, what: str, path: str) -> _Definition:
-    matching = [item for item in items if name is None or item.name == name]
+def _choose(items: Sequence[_Definition], place: _Place, what: str) -> _Definition:
+    matching = [item for item in items if place.name is None or item.name == place.name]
     if len(matching) == 1:
         return matching[0]
     names = ", ".join(item.name for item in items[:20]) + (", …" if len(items) > 20 else "")
     if not items:
-        raise FileError(f"{path}: the file holds no {what}")
+        raise FileError(f"{place.path}: the {place.kind} holds no {what}")
     if not matching:
-        raise FileError(f"{path}: no {what} named {name!r}; the file holds {names}")
-    if name is not None:
-        raise FileError(f"{path}: the {what} {name!r} is defined twice")
-    raise FileError(f"{path}: the file holds {len(items)} {what}s; choose one as {path}:NAME from {names}")
+        raise FileError(f"{place.path}: no {what} named {place.name!r}; the {place.kind} holds {names}")
+    if place.name is not None:
+        raise FileError(f"{place.path}: the {what} {place.name!r} is defined twice")
+    raise FileError(
+        f"{place.path}: the {place.kind} holds {len(items)} {what}s; choose one {place.way_to_choose} from {names}"
+    )

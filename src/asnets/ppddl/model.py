@@ -247,6 +247,9 @@ class Domain:
     at: int = field(default=-1, compare=False, repr=False)
     source: Source | None = field(default=None, compare=False, repr=False)
 
+    def __repr__(self) -> str:
+        return f"<Domain {self.name}: {len(self.predicates)} predicates, {len(self.actions)} actions>"
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:
@@ -287,3 +290,6 @@ class Problem:
     domain_at: int = field(default=-1, compare=False, repr=False)
     at: int = field(default=-1, compare=False, repr=False)
     source: Source | None = field(default=None, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        return f"<Problem {self.name} of {self.domain}: {len(self.objects):,} objects, {len(self.init):,} facts>"

@@ -66,6 +66,9 @@ class Document:
     broken: dict[int, frozenset[str]] = field(default_factory=dict)
     incomplete: bool = False
 
+    def __repr__(self) -> str:
+        return f"<Document {self.source.path}: {len(self.domains)} domains, {len(self.problems)} problems>"
+
 
 def parse_source(source: Source, lenient: bool = False, deadline: Deadline = NO_DEADLINE) -> Document:
     """Reads all domains and problems of a source; mistakes are in `Document.diagnostics`.

@@ -14,7 +14,7 @@ from asnets.experiments.report.document import Chart
 from asnets.experiments.report.networks import is_in_paper, networks
 from asnets.experiments.report.tables import of_size
 from asnets.experiments.results import ExperimentResults, SystemInfo
-from asnets.network.svg import clean
+from asnets.pictures.svg import clean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -23,7 +23,7 @@ from asnets.experiments.report.document import (
     Table,
     TableCell,
 )
-from asnets.network.svg import clean
+from asnets.pictures.svg import clean
 
 
 def escape(text: str) -> str:

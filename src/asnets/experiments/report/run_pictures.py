@@ -23,11 +23,12 @@ def run_pictures(store: Store, experiments: Sequence[ExperimentResults]) -> list
 
 def _draw(experiment: ExperimentResults, system: SystemInfo, row: Row, model: bytes) -> Picture:
     # Imported here, since they bring torch, which a report without models does not need.
-    from asnets.experiments.work import read_policy, read_task
+    from asnets.api import Policy
+    from asnets.experiments.work import read_task
     from asnets.pictures import draw_run
 
     task = read_task(experiment.definition["picture"])
-    picture = draw_run(read_policy(model), task, seed=row.seed, max_steps=row.payload["max_steps"])
+    picture = draw_run(Policy.from_bytes(model), task, seed=row.seed, max_steps=row.payload["max_steps"])
     caption = f"{experiment.title}: a run of {system.title} on {task.problem}, seed {row.seed}."
     return Picture(f"run-{experiment.file_name}", caption, picture.html, picture.svg)
 

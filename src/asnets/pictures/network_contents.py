@@ -11,7 +11,7 @@ import numpy as np
 
 from asnets.grounding import GroundTask
 from asnets.network.structure import Structure
-from asnets.network.svg import colours
+from asnets.pictures.svg import colours
 
 MAX_SHOWN = 40
 """So many modules of a layer are shown, or one of each group if there are more groups."""

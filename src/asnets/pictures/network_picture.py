@@ -20,10 +20,10 @@ import numpy as np
 
 from asnets.grounding import GroundTask
 from asnets.network.config import NetworkConfig
-from asnets.network.picture_contents import MIN_HEIGHT, PITCH, Group, find_groups, find_relations
 from asnets.network.structure import build_structure
-from asnets.network.svg import add, add_text, clean, num_cells, number_text, shortened, tint
 from asnets.network.weights import num_parameters, weight_shapes
+from asnets.pictures.network_contents import MIN_HEIGHT, PITCH, Group, find_groups, find_relations
+from asnets.pictures.svg import add, add_text, clean, num_cells, number_text, shortened, tint
 
 _INK, _FAINT_INK, _LINE = "#1f2430", "#5a6270", "#8a93a3"
 _MARGIN = 28.0
@@ -60,7 +60,7 @@ class _Column(NamedTuple):
         return self.left + self.width
 
 
-def network_picture(task: GroundTask, config: NetworkConfig) -> str:
+def draw_network(task: GroundTask, config: NetworkConfig) -> str:
     """The network of a task as an SVG document."""
     return _Picture(task, config).draw()
 

@@ -16,10 +16,10 @@ from asnets.errors import FileError
 from asnets.files import write_atomically
 from asnets.grounding import GroundTask, ground
 from asnets.network import DomainSignature, NetworkConfig, Structure, build_structure
-from asnets.network.picture import network_picture
-from asnets.network.picture_contents import MAX_SHOWN
-from asnets.network.svg import colours, num_cells, shortened, tint
 from asnets.network.weights import num_parameters
+from asnets.pictures import draw_network
+from asnets.pictures.network_contents import MAX_SHOWN
+from asnets.pictures.svg import colours, num_cells, shortened, tint
 from asnets.ppddl import parse_text, write_problem
 from asnets.ppddl.model import Domain, Problem
 from tests.network.building import LINE, line_problem
@@ -69,7 +69,7 @@ def texts(root: ElementTree.Element) -> str:
 
 def check(task: GroundTask, config: NetworkConfig) -> ElementTree.Element:
     """That the picture of a task, small enough to be shown whole, shows its structure."""
-    root = ElementTree.fromstring(network_picture(task, config))
+    root = ElementTree.fromstring(draw_network(task, config))
     structure = build_structure(task)
     actions = [task.action_name(action) for action in range(task.num_actions)]
     nodes = [task.atom_name(int(atom)) for part in structure.predicates for atom in part.atoms]
@@ -133,13 +133,13 @@ def test_any_task(task: tuple[Domain, Problem]) -> None:
     if max(ground_task.num_actions, sum(part.num_nodes for part in structure.predicates)) <= MAX_SHOWN:
         check(ground_task, NetworkConfig(layers=1))
     else:
-        ElementTree.fromstring(network_picture(ground_task, NetworkConfig(layers=1)))
+        ElementTree.fromstring(draw_network(ground_task, NetworkConfig(layers=1)))
 
 
 def test_words() -> None:
     task = ground_text(LINE, line_problem(3))
     config = NetworkConfig(layers=3, hidden=8, pooling="slot", features=())
-    shown = texts(ElementTree.fromstring(network_picture(task, config)))
+    shown = texts(ElementTree.fromstring(draw_network(task, config)))
     assert "Action Schema Network for p of the domain d" in shown
     assert "2 actions of 1 schema, 5 propositions of 2 predicates (2 of them never change), 6 related pairs." in shown
     assert f"{num_parameters(DomainSignature.of(task), config):,} parameters in total" in shown
@@ -151,7 +151,7 @@ def test_words() -> None:
         (NetworkConfig(), "without skip connections, action features: landmarks"),
         (NetworkConfig(skip=True, features=()), "with skip connections, action features: none"),
     ):
-        assert words in texts(ElementTree.fromstring(network_picture(task, config)))
+        assert words in texts(ElementTree.fromstring(draw_network(task, config)))
 
 
 def test_number_of_parameters() -> None:
@@ -171,7 +171,7 @@ def test_skip_connections() -> None:
 def test_large_problem() -> None:
     task = family_task("triangle-tireworld", 10)
     structure = build_structure(task)
-    text = network_picture(task, NetworkConfig())
+    text = draw_network(task, NetworkConfig())
     root = ElementTree.fromstring(text)
     check_colours(root, structure)
     sizes = {f"action-{layer}": task.num_actions for layer in (1, 2, 3)}
@@ -200,7 +200,7 @@ def test_more_groups_than_are_shown_at_most() -> None:
     schemas = " ".join(f"(:action a{n} :parameters (?x) :effect (p{n} ?x))" for n in range(count))
     predicates = " ".join(f"(p{n} ?x)" for n in range(count))
     task = ground_text(f"(:predicates {predicates}) {schemas}", "(:objects x y) (:goal (p0 x))")
-    root = ElementTree.fromstring(network_picture(task, NetworkConfig(layers=1)))
+    root = ElementTree.fromstring(draw_network(task, NetworkConfig(layers=1)))
     check_colours(root, build_structure(task))
     assert len(names_in(root, "action-1")) == len(names_in(root, "proposition-1")) == count
     assert {part.findtext(f"{SVG}text") for part in with_class(root, "more")} == {"… and 1 more"}
@@ -208,11 +208,11 @@ def test_more_groups_than_are_shown_at_most() -> None:
 
 def test_nothing_to_draw() -> None:
     empty = ground_text("(:predicates (p))", "(:goal (p))")
-    shown = texts(ElementTree.fromstring(network_picture(empty, NetworkConfig(layers=1))))
+    shown = texts(ElementTree.fromstring(draw_network(empty, NetworkConfig(layers=1))))
     assert shown.count("no modules") == 3
     # A schema without ground actions has weights, and no box.
     task = ground_text(LINE, "(:objects a b - loc) (:init (at a)) (:goal (at b))")
-    root = ElementTree.fromstring(network_picture(task, NetworkConfig()))
+    root = ElementTree.fromstring(draw_network(task, NetworkConfig()))
     assert not with_class(root, "module")
     check_colours(root, build_structure(task))
 
@@ -223,7 +223,7 @@ def test_odd_names() -> None:
     names = ("<&\"l0'>", "\x00]]>\ud800\ufffe", long)
     schema = dataclasses.replace(task.schemas[0], name="<move>&amp;.1.é地")
     odd = dataclasses.replace(task, objects=names, problem="</svg>", domain=long, schemas=(schema,))
-    text = network_picture(odd, NetworkConfig(skip=True))
+    text = draw_network(odd, NetworkConfig(skip=True))
     root = ElementTree.fromstring(text.encode())
     clean = "\ufffd]]>\ufffd\ufffd"
     assert names_in(root, "action-1") == [f"({schema.name} {names[0]} {clean})", f"({schema.name} {clean} {long})"]
@@ -242,7 +242,7 @@ def test_texts_fit() -> None:
 
 def test_boxes_do_not_overlap() -> None:
     task = family_task("triangle-tireworld", 10)
-    root = ElementTree.fromstring(network_picture(task, NetworkConfig()))
+    root = ElementTree.fromstring(draw_network(task, NetworkConfig()))
     width = float(root.get("width", "0"))
     spans = []
     for layer in with_class(root, "layer"):
@@ -267,10 +267,10 @@ def test_same_bytes() -> None:
     """Also in another process, where hashes of strings differ."""
     code = (
         "import sys\n"
-        "from tests.network.test_picture import family_task, network_picture, NetworkConfig\n"
-        "sys.stdout.buffer.write(network_picture(family_task('gripper', 3), NetworkConfig(skip=True)).encode())\n"
+        "from tests.pictures.test_network_picture import family_task, draw_network, NetworkConfig\n"
+        "sys.stdout.buffer.write(draw_network(family_task('gripper', 3), NetworkConfig(skip=True)).encode())\n"
     )
-    expected = network_picture(family_task("gripper", 3), NetworkConfig(skip=True)).encode()
+    expected = draw_network(family_task("gripper", 3), NetworkConfig(skip=True)).encode()
     result = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, check=True)
     assert result.stdout == expected
 
@@ -278,5 +278,5 @@ def test_same_bytes() -> None:
 def test_file_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "net.svg").mkdir()
     with pytest.raises(FileError, match="cannot write the file"):
-        write_atomically(tmp_path / "net.svg", network_picture(ground_text(LINE, line_problem(3)), NetworkConfig()))
+        write_atomically(tmp_path / "net.svg", draw_network(ground_text(LINE, line_problem(3)), NetworkConfig()))
     assert [path.name for path in tmp_path.iterdir()] == ["net.svg"]
