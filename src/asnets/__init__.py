@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from asnets.policies import POLICIES as POLICIES
     from asnets.policies import FunctionPolicy as FunctionPolicy
     from asnets.policies import RandomPolicy as RandomPolicy
+    from asnets.policies import SavedPolicy as SavedPolicy
     from asnets.simulator import Simulator as Simulator
     from asnets.simulator import State as State
     from asnets.solving import solve as solve
@@ -74,7 +75,7 @@ _HOMES = {
     "asnets.grounding": ("GroundTask",),
     "asnets.loading": ("generate", "load", "load_text"),
     "asnets.planning": ("HEURISTICS", "PLANNERS"),
-    "asnets.policies": ("FunctionPolicy", "POLICIES", "RandomPolicy"),
+    "asnets.policies": ("FunctionPolicy", "POLICIES", "RandomPolicy", "SavedPolicy"),
     "asnets.simulator": ("Simulator", "State"),
     "asnets.solving": ("solve",),
 }

@@ -6,6 +6,8 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
+
 from tests.cli.running import run
 
 ROOT = Path(__file__).parents[2]
@@ -25,3 +27,19 @@ def test_a_first_look(tmp_path: Path) -> None:
             expected.pop()
             printed = printed[: len(expected)]
         assert printed == expected, command
+
+
+def test_step_by_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    first, example = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert "asnets.train(" in first
+    assert len([line for line in example.splitlines() if line]) <= 20
+    exec(compile(example, "README.md", "exec"), {"__name__": "readme"})
+    *successors, episode, values, coverage, record = capsys.readouterr().out.splitlines()
+    assert all(0 < float(line.split(")")[1].split()[0]) <= 1 for line in successors)
+    steps, cost = episode.split()
+    assert int(steps) == float(cost) > 0
+    assert float(values.split()[0]) > 6
+    assert [0 <= float(share) <= 1 for share in coverage.split()] == [True, True]
+    assert "after" in record
