@@ -24,6 +24,7 @@ from asnets.network import NetworkConfig, build_structure
 from asnets.network import network as network_module
 from asnets.network.batch import Batch, DisjointUnion, StateInputs, make_batch
 from asnets.network.network import ASNet
+from asnets.network.pooling import POOLING_OPERATORS, PoolingOperator
 from asnets.planning.heuristics import find_landmarks
 from asnets.ppddl import parse_text
 from benchmarks import wide_console
@@ -65,7 +66,11 @@ def step(network: ASNet, batch: Batch, dropout: torch.Generator | None = None) -
 
 
 def plain_step(network: ASNet, batch: Batch) -> None:
-    with mock.patch.object(network_module, "kernels", torch_kernels):
+    plain = PoolingOperator(torch_kernels.pool, "the maximum in plain torch")
+    with (
+        mock.patch.object(network_module, "kernels", torch_kernels),
+        mock.patch.dict(POOLING_OPERATORS, {"max": plain}),
+    ):
         step(network, batch)
 
 

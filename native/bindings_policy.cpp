@@ -2,7 +2,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -58,14 +57,6 @@ struct PyEpisodeBatch {
   EpisodeBatch batch;
 };
 
-struct PyDeadEndDetector {
-  explicit PyDeadEndDetector(const PyTask& of) : task(of), detector(of.detectors(true)()) {}
-
-  const PyTask& task;
-  std::mutex mutex;
-  std::unique_ptr<DeadEndDetector> detector;
-};
-
 }  // namespace
 
 void bind_policy(nb::module_& module) {
@@ -89,21 +80,6 @@ void bind_policy(nb::module_& module) {
            nb::keep_alive<1, 2>(),
            "Takes packed states, one after the other, and an action for each; -1 to give up. Raises ValueError if a "
            "state occurs twice or an action is not applicable.");
-  nb::class_<PyDeadEndDetector>(module, "DeadEndDetector",
-                                "Whether the goal can be reached in the relaxation of a task.\n\n"
-                                "May be called from several threads at once; they wait for each other.")
-      .def(nb::init<const PyTask&>(), nb::arg("task"), nb::keep_alive<1, 2>())
-      .def(
-          "is_dead_end",
-          [](PyDeadEndDetector& self, const IntArray& propositions) {
-            const std::vector<Word> state = pack_state(self.task.task, propositions);
-            return interruptible([&] {
-              const std::lock_guard lock(self.mutex);
-              return self.detector->is_dead_end(state.data());
-            });
-          },
-          nb::arg("propositions"), "Whether it cannot be reached from the state in which exactly these are true.");
-
   nb::class_<PyEpisodeBatch>(module, "EpisodeBatch",
                              "Episodes side by side, for policies that are asked from Python.\n\n"
                              "For one thread.")

@@ -49,7 +49,7 @@ def car() -> GroundTask:
 def test_the_detector_is_relaxed_reachability(task: tuple[Domain, Problem]) -> None:
     grounded = ground(*task)
     explicit = explore(grounded, 60)
-    detector = _native.DeadEndDetector(grounded.native)
+    detector = _native.Simulator(grounded.native)
     if explicit is None:
         return
     for number in explicit.numbers:
@@ -84,7 +84,7 @@ def test_dead_ends_are_seen_at_the_step_limit_at_the_latest() -> None:
         for episode in range(300):
             if looked.record(episode).ending == "step_limit":
                 last = trace(policy, episode=episode, max_steps=max_steps, seed=2).states[-1]
-                assert not _native.DeadEndDetector(car().native).is_dead_end(last)
+                assert not _native.Simulator(car().native).is_dead_end(last)
 
 
 def test_results_do_not_depend_on_threads() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from asnets.deadline import Deadline
-from asnets.errors import ConfigError, LimitError
+from asnets.errors import AsnetsError, ConfigError, LimitError
 from asnets.grounding import GroundTask
 from asnets.training.config import TrainingConfig
 from asnets.training.progress import most_time
@@ -93,10 +93,9 @@ def choose_problems(
         LimitError: If there is none since a limit was reached: on time, expanded states, or successors of an action.
     """
     used: dict[int, TrainingProblem] = {}
-    reasons: dict[int, str] = dict(left_out or {})
+    unusable = {position: _UnusableError(reason) for position, reason in (left_out or {}).items()}
     seconds: dict[str, float] = {}
-    is_late = too_large = False
-    order = sorted((i for i in range(len(tasks)) if i not in reasons), key=lambda i: _size(tasks[i]))
+    order = sorted((i for i in range(len(tasks)) if i not in unusable), key=lambda i: _size(tasks[i]))
     share = deadline.part(SET_UP_SHARE)
     for done, position in enumerate(order):
         task = tasks[position]
@@ -105,54 +104,68 @@ def choose_problems(
         begin = deadline.elapsed
         teacher = make_teacher(task, config, derived_seed(seed, 3, position))
         try:
-            value = teacher.value(own)
+            used[position] = TrainingProblem(task, teacher, _value(teacher, config, own))
         except OutOfTimeError:
             if left_out is not None:
                 raise
-            is_late = True
-            reasons[position] = (
-                f"the teacher did not solve it in {own.elapsed:.2g} s, its share of the time limit of "
-                f"{deadline.seconds:g} s"
-            )
-            continue
-        except LimitError as error:
-            too_large = True
-            reasons[position] = str(error)
-            continue
+            part = f"in {own.elapsed:.2g} s, its share of the time limit of {deadline.seconds:g} s"
+            unusable[position] = _UnusableError(f"the teacher did not solve it {part}", is_late=True)
+        except _UnusableError as reason:
+            unusable[position] = reason
         finally:
             seconds[task.problem] = seconds.get(task.problem, 0.0) + deadline.elapsed - begin
-        if value is None:
-            too_large = True
-            reasons[position] = (
-                f"the teacher did not solve it within {config.query_limit:,} expanded states (--query-limit)"
-            )
-        elif value == 0:
-            reasons[position] = "its goal holds at once"
-        elif math.isinf(value):
-            reasons[position] = "its goal cannot be reached"
-        elif value >= config.penalty:
-            reasons[position] = (
-                f"its goal cannot be reached for less than the dead-end penalty of {config.penalty:g} (--penalty)"
-            )
-        else:
-            used[position] = TrainingProblem(task, teacher, value)
     choice = Choice(
         [used[position] for position in sorted(used)],
-        [LeftOut(tasks[position].problem, reasons[position], position) for position in sorted(reasons)],
+        [LeftOut(tasks[position].problem, str(unusable[position]), position) for position in sorted(unusable)],
         seconds,
     )
     if not used:
-        why = "; ".join(f"{problem.problem} is left out because {problem.reason}" for problem in choice.left_out)
-        if is_late:
-            raise LimitError(
-                f"the time limit of {deadline.seconds:g} s was reached before there was a problem to train on: {why}. "
-                f"Most of the time went to {most_time(seconds)}. {MORE_TIME}"
-            )
-        kind = LimitError if too_large else ConfigError
-        raise kind(f"there is no problem to train on: {why}")
+        raise _nothing_to_train_on(choice, unusable.values(), deadline)
     for problem in choice.left_out:
         logger.warning("%s is left out: %s", problem.problem, problem.reason)
     return choice
+
+
+class _UnusableError(Exception):
+    """Why a problem is not used, and whether a limit is the cause."""
+
+    def __init__(self, reason: str, *, is_late: bool = False, is_too_large: bool = False) -> None:
+        super().__init__(reason)
+        self.is_late = is_late
+        self.is_too_large = is_too_large
+
+
+def _value(teacher: Teacher, config: TrainingConfig, deadline: Deadline) -> float:
+    """The teacher's expected cost of a problem that can be trained on."""
+    try:
+        value = teacher.value(deadline)
+    except OutOfTimeError:
+        raise
+    except LimitError as error:
+        raise _UnusableError(str(error), is_too_large=True) from None
+    if value is None:
+        within = f"within {config.query_limit:,} expanded states (--query-limit)"
+        raise _UnusableError(f"the teacher did not solve it {within}", is_too_large=True)
+    if value == 0:
+        raise _UnusableError("its goal holds at once")
+    if math.isinf(value):
+        raise _UnusableError("its goal cannot be reached")
+    if value >= config.penalty:
+        penalty = f"the dead-end penalty of {config.penalty:g} (--penalty)"
+        raise _UnusableError(f"its goal cannot be reached for less than {penalty}")
+    return value
+
+
+def _nothing_to_train_on(choice: Choice, unusable: Iterable[_UnusableError], deadline: Deadline) -> AsnetsError:
+    why = "; ".join(f"{problem.problem} is left out because {problem.reason}" for problem in choice.left_out)
+    causes = list(unusable)
+    if any(cause.is_late for cause in causes):
+        return LimitError(
+            f"the time limit of {deadline.seconds:g} s was reached before there was a problem to train on: {why}. "
+            f"Most of the time went to {most_time(choice.seconds)}. {MORE_TIME}"
+        )
+    kind = LimitError if any(cause.is_too_large for cause in causes) else ConfigError
+    return kind(f"there is no problem to train on: {why}")
 
 
 MORE_TIME = (
