@@ -50,13 +50,13 @@ def test_python(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One after the other, as a reader would."""
     names: dict[str, object] = {"__name__": "example"}
     pieces = blocks("python")
-    assert len(pieces) == 4
+    assert len(pieces) == 5
     for piece in pieces:
         exec(compile(piece, "docs/extending.md", "exec"), names)
     printed = capsys.readouterr().out.splitlines()
-    goals, coverage, pooled, imitated, features = printed
+    goals, coverage, mixed, pooled, imitated, features = printed
     assert 0 < int(goals) <= 100
-    assert all(0 <= float(number) <= 1 for number in (coverage, pooled, imitated))
+    assert all(0 <= float(number) <= 1 for number in (coverage, mixed, pooled, imitated))
     shares = {value for (value,) in eval(features).values()}
     assert shares <= {0.0, 0.5, 1.0}
     assert "<svg" in (demo / "careful.html").read_text(encoding="utf-8")

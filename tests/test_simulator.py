@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
+import asnets
 from asnets import _native
 from asnets.errors import ConfigError, LimitError
 from asnets.evaluation import simulate, trace
 from asnets.grounding import ground
+from asnets.pictures import picture_of
 from asnets.policies import FunctionPolicy, RandomPolicy
 from asnets.ppddl.model import Domain, Problem
 from asnets.simulator import Simulator, State
@@ -111,8 +115,11 @@ def test_states_are_values() -> None:
         (lambda simulator: simulator.step("(drop ball1 rooma left)"), "the action (drop ball1 rooma left) is not appl"),
         (lambda simulator: simulator.successors("(drop ball1 rooma left)"), "is not applicable in the state"),
         (lambda simulator: simulator.state_of(["(on a b)"]), "the task has no proposition '(on a b)'"),
-        (lambda simulator: simulator.state_of([99]), "the task has no proposition of the number 99; there are 13"),
-        (lambda simulator: simulator.reset(seed=-1), "seed and episode must be between 0 and 2^64 - 1, not -1 and 0"),
+        (lambda simulator: simulator.state_of([99]), "the numbers of propositions are from 0 to"),
+        (
+            lambda simulator: simulator.reset(seed=-1),
+            "must be whole numbers from 0 to 2^64 - 1, not -1 and 0",
+        ),
     ],
 )
 def test_refused(call: object, message: str) -> None:
@@ -120,6 +127,52 @@ def test_refused(call: object, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         call(simulator)  # type: ignore[operator]
     assert message in str(caught.value)
+
+
+def test_states_of_other_tasks_are_refused() -> None:
+    simulator, other = Simulator(family_task("gripper", 2)), Simulator(family_task("gripper", 1))
+    calls = (
+        lambda: simulator.restore(other.clone()),
+        lambda: other.restore(simulator.clone()),
+        lambda: simulator.is_goal(other.state),
+        lambda: other.applicable(simulator.state),
+        lambda: simulator.state_of(other.state),
+        lambda: asnets.solve(simulator.task).value_of(other.state),
+        lambda: picture_of(asnets.run(asnets.RandomPolicy(other.task)), simulator.task),
+    )
+    for call in calls:
+        with pytest.raises(ConfigError, match=r"that is of another task: gripper-n\d of .*; expected gripper-n\d"):
+            call()
+    again = Simulator(pickle.loads(pickle.dumps(other.task)))
+    assert again.task is not other.task
+    assert again.restore(other.clone()).names == other.state.names
+
+
+@pytest.mark.parametrize("state", [np.array([2**40]), np.array([0.5]), np.array([True]), np.array([-1]), [0.5], [99]])
+def test_numbers_that_are_no_propositions(state: object) -> None:
+    simulator = Simulator(family_task("gripper", 1))
+    with pytest.raises(ConfigError):
+        simulator.state_of(state)  # type: ignore[arg-type]
+
+
+def test_restoring_goes_back_to_the_episode() -> None:
+    simulator = Simulator(family_task("triangle-tireworld", 2), seed=4)
+    begin = simulator.clone()
+    simulator.reset()
+    assert (simulator.seed, simulator.episode) == (4, 1)
+    simulator.restore(begin)
+    assert (simulator.seed, simulator.episode) == (4, 0)
+    with pytest.raises(ConfigError):
+        simulator.reset(seed=-1)
+    assert simulator.reset() == begin.state
+
+
+def test_tasks_go_to_other_processes() -> None:
+    task = family_task("gripper", 1)
+    _ = task.native
+    copied = pickle.loads(pickle.dumps(task))
+    assert simulate(RandomPolicy(copied), seed=1).steps.tolist() == simulate(RandomPolicy(task), seed=1).steps.tolist()
+    assert {task: 1}[task] == 1
 
 
 def test_too_many_successors() -> None:

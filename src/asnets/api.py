@@ -17,7 +17,7 @@ from asnets.grounding.costs import COST_MODES
 from asnets.grounding.task import StateLike
 from asnets.loading import load
 from asnets.models import find_model
-from asnets.network.model_file import Model, load_model, model_bytes, read_model, save_model
+from asnets.network.model_file import Model, check_fits, load_model, model_bytes, read_model, save_model
 from asnets.network.network import ASNet
 from asnets.network.weights import num_parameters
 from asnets.planning import ActionFeatures
@@ -56,7 +56,7 @@ class Policy:
     @classmethod
     def from_bytes(cls, data: bytes) -> Policy:
         """Reads the contents of a model file."""
-        return cls._of(read_model(data))
+        return cls._of(read_model(bytes(data)))
 
     def to_bytes(self) -> bytes:
         """The contents of a model file."""
@@ -81,7 +81,8 @@ class Policy:
         return {task.action_name(action): float(logit) for action, logit in enumerate(logits)}
 
     def features(self, task: GroundTask, state: StateLike | None = None) -> dict[str, tuple[float, ...]]:
-        """What the network reads of heuristics about each action; empty tuples if it reads none."""
+        """The action features that the network reads, for each action; empty tuples if it reads none."""
+        check_fits(self.network, task)
         names = self.network.config.features
         if not names:
             return {task.action_name(action): () for action in range(task.num_actions)}
@@ -171,8 +172,8 @@ class Policy:
 
 
 def train(
-    domain: str | Path,
-    problems: Sequence[str | Path],
+    domain: str | Path | None,
+    problems: Sequence[str | Path | GroundTask],
     *,
     preset: str = "default",
     seed: int = 0,
@@ -190,8 +191,8 @@ def train(
     """Trains a policy on some problems of a domain.
 
     Args:
-        domain: The domain file.
-        problems: The training problems; small ones, that the teacher can solve.
+        domain: The domain file; None where all problems are tasks.
+        problems: The training problems, small ones that the teacher can solve: files, or tasks.
         preset: "default" or "paper".
         seed: Of all random choices.
         threads: How many problems to explore at once. Results are the same.
@@ -212,6 +213,8 @@ def train(
         LimitError: If the time limit, which holds for all of it, is reached before an epoch is finished.
         TrainingError: If the loss is no longer a number.
     """
+    if deadline is not None and not isinstance(deadline, Deadline):
+        raise ConfigError(f"deadline must be a Deadline, such as asnets.Deadline(60), not {deadline!r}")
     if isinstance(problems, str | Path):
         raise ConfigError(f"problems must be a list of files, not {str(problems)!r}; for one problem, a list of one")
     if (resume or force) and checkpoint is None:
@@ -221,9 +224,14 @@ def train(
     chosen = named_preset(preset).changed(**options)
     limit = chosen.training.time_limit
     own = Deadline(limit) if deadline is None else Deadline(min(limit, deadline.limit or limit), within=deadline)
+    inputs = [given for given in (domain, *problems) if isinstance(given, str | Path)]
     once = cache(log_warning)  # The domain is read once for each problem.
 
-    def read(problem: str | Path, deadline: Deadline) -> GroundTask:
+    def read(problem: str | Path | GroundTask, deadline: Deadline) -> GroundTask:
+        if isinstance(problem, GroundTask):
+            return problem
+        if domain is None:
+            raise ConfigError(f"the problem {str(problem)!r} is a file, and there is no domain")
         return load(domain, problem, costs=costs, lenient=lenient, on_warning=once, deadline=deadline)
 
     def report(record: EpochRecord) -> None:
@@ -237,7 +245,7 @@ def train(
         seed=seed,
         threads=threads,
         deadline=own,
-        files=None if checkpoint is None else SessionFiles.of_checkpoint(Path(checkpoint), [domain, *problems]),
+        files=None if checkpoint is None else SessionFiles.of_checkpoint(Path(checkpoint), inputs),
         resume=resume,
         force=force,
         progress=progress,

@@ -30,6 +30,7 @@ class Option:
         most: The largest number; None for `MOST`, or for any whole number.
         above_least: Whether the least number itself is refused.
         choices: The names that can be given; if they are those of a registry, its entries have descriptions.
+        is_open: Whether users can register choices of their own.
         noun: What a message calls one of the choices.
         flags: What it is called on the command line, if not --name.
         metavar: What stands for its value in the help of the command line.
@@ -43,6 +44,7 @@ class Option:
     most: float | None = None
     above_least: bool = False
     choices: Collection[str] | None = None
+    is_open: bool = False
     noun: str | None = None
     flags: tuple[str, ...] = ()
     metavar: str | None = None
@@ -100,7 +102,8 @@ class Option:
             return
         expected = f"one of {', '.join(choices)}"
         if self.noun is None:
-            raise ConfigError(f"{name} must be {expected}, not {value!r}")
+            hint = "; one of your own has to be registered first (docs/extending.md)" if self.is_open else ""
+            raise ConfigError(f"{name} must be {expected}, not {value!r}{hint}")
         raise ConfigError(f"unknown {self.noun} {value!r}; expected {expected}")
 
 

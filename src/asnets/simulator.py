@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,7 +12,7 @@ import numpy as np
 from asnets import _native
 from asnets.errors import ConfigError, LimitError
 from asnets.grounding import GroundTask
-from asnets.grounding.task import Ints
+from asnets.grounding.task import Ints, StateLike
 
 Action = int | str | np.integer[Any]
 """By number, or by name as in "(move l-1-1 l-1-2)"."""
@@ -31,8 +30,13 @@ class State:
 
     def __init__(self, simulator: Simulator, propositions: Ints) -> None:
         self.simulator = simulator
+        propositions.setflags(write=False)
         self.propositions = propositions
         self._key = propositions.tobytes()
+
+    @property
+    def task(self) -> GroundTask:
+        return self.simulator.task
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -89,6 +93,8 @@ class Snapshot:
     state: State
     steps: int
     cost: float
+    seed: int
+    episode: int
     random: _native.RandomStream
 
 
@@ -108,18 +114,20 @@ class Simulator:
     def __init__(self, task: GroundTask, *, seed: int = 0, episode: int = 0) -> None:
         self.task = task
         self._native = _native.Simulator(task.native)
+        self.seed, self.episode = 0, 0
         self.reset(seed=seed, episode=episode)
 
     def reset(self, *, seed: int | None = None, episode: int | None = None) -> State:
         """Goes to the initial state; without a seed, to the next episode of the current one."""
-        if seed is not None:
-            self.seed, self.episode = seed, 0
-        elif hasattr(self, "episode"):
-            self.episode += 1
-        if episode is not None:
-            self.episode = episode
-        if not (0 <= self.seed < 2**64 and 0 <= self.episode < 2**64):
-            raise ConfigError(f"seed and episode must be between 0 and 2^64 - 1, not {self.seed} and {self.episode}")
+        new_seed = self.seed if seed is None else seed
+        if episode is None:
+            episode = self.episode + 1 if seed is None else 0
+        for number in (new_seed, episode):
+            if not (isinstance(number, int) and 0 <= number < 2**64):
+                raise ConfigError(
+                    f"seed and episode must be whole numbers from 0 to 2^64 - 1, not {new_seed} and {episode}"
+                )
+        self.seed, self.episode = new_seed, episode
         self._random = _native.RandomStream(self.seed, self.episode)
         self.state = State(self, self.task.propositions_of())
         self.steps, self.cost = 0, 0.0
@@ -139,7 +147,7 @@ class Simulator:
 
     def clone(self) -> Snapshot:
         """What `restore` needs to come back here, the random stream included."""
-        return Snapshot(self.state, self.steps, self.cost, copy.copy(self._random))
+        return Snapshot(self.state, self.steps, self.cost, self.seed, self.episode, copy.copy(self._random))
 
     def restore(self, snapshot: Snapshot, *, random: bool = True) -> State:
         """Goes back to where a snapshot was taken.
@@ -147,20 +155,28 @@ class Simulator:
         Args:
             snapshot: Of this task.
             random: Whether the random stream goes back too, so that the same outcomes come again.
+
+        Raises:
+            ConfigError: If it is of another task.
         """
-        self.state, self.steps, self.cost = snapshot.state, snapshot.steps, snapshot.cost
+        self.task.check_same(snapshot.state.task)
+        self.state, self.steps, self.cost = State(self, snapshot.state.propositions), snapshot.steps, snapshot.cost
         if random:
+            self.seed, self.episode = snapshot.seed, snapshot.episode
             self._random = copy.copy(snapshot.random)
         return self.state
 
-    def state_of(self, propositions: Sequence[str] | Sequence[int] | Ints) -> State:
-        """The state in which exactly these propositions are true."""
-        numbers = {self.proposition(each) for each in propositions}
-        return State(self, np.array(sorted(p for p in numbers if p < self.task.num_propositions), np.int32))
+    def state_of(self, state: StateLike) -> State:
+        """The state in which exactly these propositions are true, by name or by number.
+
+        Raises:
+            ConfigError: If there is no such proposition, or the state is of another task.
+        """
+        return State(self, self.task.propositions_of(state))
 
     def applicable(self, state: State | None = None) -> tuple[int, ...]:
         """The numbers of the applicable actions of a state, the current one by default."""
-        return tuple(map(int, self._native.applicable((state or self.state).propositions)))
+        return tuple(map(int, self._native.applicable(self._own(state).propositions)))
 
     def successors(self, action: Action, state: State | None = None) -> list[tuple[float, State]]:
         """What may come of an action in a state, the current one by default: probabilities and states.
@@ -169,7 +185,7 @@ class Simulator:
             ConfigError: If there is no such action, or it is not applicable.
             LimitError: If there are too many to enumerate.
         """
-        before = state or self.state
+        before = self._own(state)
         number = self._applicable(action, before)
         try:
             successors = self._native.successors(before.propositions, number)
@@ -179,11 +195,11 @@ class Simulator:
 
     def is_goal(self, state: State | None = None) -> bool:
         """Whether a state, the current one by default, is a goal."""
-        return self._native.is_goal((state or self.state).propositions)
+        return self._native.is_goal(self._own(state).propositions)
 
     def is_dead_end(self, state: State | None = None) -> bool:
         """Whether the goal cannot be reached from a state: no action is applicable, or even the relaxation fails."""
-        asked = state or self.state
+        asked = self._own(state)
         if self.is_goal(asked):
             return False
         return not self.applicable(asked) or self._native.is_dead_end(asked.propositions)
@@ -193,7 +209,7 @@ class Simulator:
         number = self.proposition(proposition)
         if number >= self.task.num_propositions:
             return bool(self.task.initially_true[number])
-        return number in (state or self.state).propositions
+        return number in self._own(state).propositions
 
     def action(self, action: Action) -> int:
         """The number of an action.
@@ -214,6 +230,12 @@ class Simulator:
     def __repr__(self) -> str:
         return f"Simulator({self.task.problem}, step {self.steps} of episode {self.episode} of seed {self.seed})"
 
+    def _own(self, state: State | None) -> State:
+        if state is None:
+            return self.state
+        self.task.check_same(state.task)
+        return state
+
     def _applicable(self, action: Action, state: State) -> int:
         number = self.action(action)
         if number not in self._native.applicable(state.propositions):
@@ -230,6 +252,8 @@ def _number(given: Action, numbers: dict[str, int], count: int, kind: str) -> in
         if given not in numbers:
             raise ConfigError(f"the task has no {kind} {given!r}")
         return numbers[given]
+    if isinstance(given, bool) or not isinstance(given, int | np.integer):
+        raise ConfigError(f"expected an {kind} by name or by number, not {given!r}")
     if not 0 <= given < count:
         raise ConfigError(f"the task has no {kind} of the number {given}; there are {count}")
     return int(given)

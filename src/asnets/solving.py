@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from asnets.deadline import NO_DEADLINE, Deadline
-from asnets.errors import ConfigError
+from asnets.errors import ConfigError, LimitError
 from asnets.grounding import GroundTask
 from asnets.grounding.task import StateLike
 from asnets.planning.solvers import PLANNERS, SearchLimits, Solution, Solver, Status
@@ -44,18 +44,24 @@ class Solved:
         """
         return extract_policy(self.solver)
 
-    def value_of(self, state: StateLike) -> float:
-        """The optimal expected cost from a state, V*(s), for which the search goes on.
+    def value_of(self, state: StateLike, *, time_limit: float | None = None) -> float:
+        """The expected cost from a state, for which the search goes on: V*(s), if the heuristic is admissible.
 
         Args:
             state: That of a simulator, or the true propositions by name or by number.
+            time_limit: Seconds that it may take.
 
         Raises:
             ConfigError: If a name is unknown, or the planner does not solve states to optimality.
+            LimitError: If the time limit is reached first.
         """
         if not PLANNERS[self.solver.planner].optimal:
             raise ConfigError(f"the planner {self.solver.planner!r} does not solve states to optimality")
-        return self.solver.solve(self.solver.state(self.solver.task.propositions_of(state))).value
+        number = self.solver.state(self.solver.task.propositions_of(state))
+        solution = self.solver.solve(number, SearchLimits(seconds=time_limit))
+        if solution.status != "converged":
+            raise LimitError(f"the search for the value of the state was stopped by the limit on {solution.status}")
+        return solution.value
 
     def __repr__(self) -> str:
         solver = self.solver

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -195,8 +197,115 @@ def test_actions_that_are_not_applicable_are_refused() -> None:
     def other(state: State) -> int:
         return next(action for action in range(task.num_actions) if action not in state.applicable)
 
-    with pytest.raises(ConfigError, match=r"the policy 'other' cannot be run: the action of the number \d+ is not"):
+    with pytest.raises(ConfigError, match=r"the policy 'other' cannot be run: the action \(.*\) is not applicable"):
         simulate(FunctionPolicy(task, other))
+
+
+def test_a_function_that_is_not_sampled_takes_the_most_probable_action() -> None:
+    task = family_task("gripper", 1)
+
+    def unequal(state: State) -> dict[int, float]:
+        first, second, *_ = state.applicable
+        return {first: 0.3, second: 0.7}
+
+    states = [trace(RandomPolicy(task)).states[0]]
+    (sampled,) = FunctionPolicy(task, unequal).distributions(states)
+    (greedy,) = FunctionPolicy(task, unequal, sampled=False).distributions(states)
+    assert sampled.probabilities.tolist() == [0.3, 0.7]
+    assert (greedy.actions.tolist(), greedy.probabilities.tolist()) == (sampled.actions.tolist()[1:], [1.0])
+
+
+class Own:
+    """A policy whose answers are given."""
+
+    name, sampled = "own", True
+
+    def __init__(self, *answers: object) -> None:
+        self.task = family_task("gripper", 1)
+        self.answers = answers
+
+    def distributions(self, states: object) -> Any:
+        return self.answers
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        (),
+        (None,),
+        (1,),
+        (([0.5], [1.0]),),
+        (([2**32], [1.0]),),
+        (([-1], [1.0]),),
+        (([0, 1], [1.0]),),
+        (([[0]], [[1.0]]),),
+        ((["(move rooma roomb)"], [1.0]),),
+        (([0], ["one"]),),
+        (([0], [1.0]), ([0], [1.0])),
+    ],
+)
+def test_answers_that_are_no_distributions(answers: tuple[object, ...]) -> None:
+    with pytest.raises(ConfigError, match=r"the policy 'own' cannot be run: .* expected, for each state, app"):
+        simulate(Own(*answers), episodes=1)
+
+
+def test_lists_are_distributions_too() -> None:
+    policy = Own()
+    action = int(RandomPolicy(policy.task).distributions([policy.task.propositions_of()])[0].actions[0])
+    policy.answers = (([action], [1.0]),)
+    assert trace(policy, max_steps=1).steps[0].action == action
+
+
+def test_states_cannot_be_changed_by_a_policy() -> None:
+    class Changing(Own):
+        def distributions(self, states: Any) -> Any:
+            states[0][0] = 0
+
+    with pytest.raises(ValueError, match="read-only"):
+        simulate(Changing(), episodes=1)
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        (Policy.load("triangle-tireworld"), "`of\\(task\\)` of a trained policy gives one"),
+        (first_two, "FunctionPolicy\\(task, function\\) makes one of a function"),
+        (family_task("gripper", 1), "it has no name, no task, no sampled, no distributions"),
+    ],
+)
+def test_what_is_no_policy(policy: Any, message: str) -> None:
+    for function in (simulate, trace, run, evaluate):
+        with pytest.raises(ConfigError, match=message):
+            function(policy)
+
+
+def test_what_each_step_was_drawn_from_is_shown() -> None:
+    """Also of a policy that would answer otherwise the next time."""
+    random = Random(1)
+    policy = FunctionPolicy(family_task("triangle-tireworld", 2), lambda state: random.choice(state.applicable))
+    for seed in range(5):
+        assert all(step.probabilities == {step.action: 1.0} for step in run(policy, seed=seed).steps)
+
+
+@pytest.mark.parametrize("kind", POLICIES)
+def test_a_run_ends_with_its_deadline(kind: str) -> None:
+    """Asking for the probabilities of its steps as well."""
+    policy = made(kind, "prob-blocksworld")
+    deadline = Deadline(math.inf)
+    asked = 0
+
+    class Cancelling:
+        name, task, sampled = policy.name, policy.task, policy.sampled
+
+        def distributions(self, states: Any) -> Any:
+            nonlocal asked
+            asked += 1
+            if asked == 3:
+                deadline.cancel()
+            return policy.distributions(states)
+
+    shown = run(Cancelling(), max_steps=10**9, deadline=deadline)
+    assert (shown.record.ending, asked, len(shown.steps)) == ("stopped", 3, 3)
 
 
 def test_errors_of_a_function_are_its_own() -> None:

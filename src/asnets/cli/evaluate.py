@@ -19,6 +19,7 @@ from asnets.cli.running import (
     ModelArgument,
     ModelCostsOption,
     ProblemsArgument,
+    SampledOption,
     SeedOption,
     ThreadsOption,
     bounded,
@@ -64,6 +65,7 @@ def evaluate(
         ),
     ] = 9000.0,
     memory_limit: MemoryLimitOption = "10GB",
+    sampled: SampledOption = False,
     detect_dead_ends: DetectDeadEndsOption = True,
     costs: ModelCostsOption = None,
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
@@ -72,9 +74,9 @@ def evaluate(
 ) -> None:
     """Run a trained policy on problems and count goals.
 
-    The policy is greedy: the likeliest action, one of equals at random. The mean cost, with its 95% confidence
-    interval, is over the runs that reached the goal; coverage has a Wilson interval. Runs that failed are counted by
-    how they ended.
+    The policy is greedy: the likeliest action, one of equals at random; or, with --sampled, drawn. The mean cost, with
+    its 95% confidence interval, is over the runs that reached the goal; coverage has a Wilson interval. Runs that
+    failed are counted by how they ended.
     """
     memory = parse_size(memory_limit)
     require(memory > 0, f"the memory limit must be positive, not {memory_limit}")
@@ -97,6 +99,7 @@ def evaluate(
                         time_limit=deadline.limit or time_limit,
                         memory_limit=memory,
                         threads=threads,
+                        sampled=sampled,
                         detect_dead_ends=detect_dead_ends,
                         progress=lambda done, update=update: update(done, "runs"),  # type: ignore[misc]
                     )

@@ -17,6 +17,7 @@ from asnets.cli.running import (
     ModelArgument,
     ModelCostsOption,
     ProblemArgument,
+    SampledOption,
     SeedOption,
     TimeLimitOption,
     bounded,
@@ -48,6 +49,7 @@ def run(
         int, typer.Option("--episode", min=0, help="Which of the runs that `asnets evaluate` makes with the seed.")
     ] = 0,
     time_limit: TimeLimitOption = None,
+    sampled: SampledOption = False,
     detect_dead_ends: DetectDeadEndsOption = True,
     costs: ModelCostsOption = None,
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
@@ -71,7 +73,13 @@ def run(
         policy = load_trained(model)
         task = load(domain, problem, costs or policy.costs, max_actions, lenient, deadline).task
         found = policy.run(
-            task, seed=seed, episode=episode, max_steps=max_steps, detect_dead_ends=detect_dead_ends, deadline=deadline
+            task,
+            seed=seed,
+            episode=episode,
+            max_steps=max_steps,
+            sampled=sampled,
+            detect_dead_ends=detect_dead_ends,
+            deadline=deadline,
         )
         if output is not None:
             from asnets.pictures import page, picture_of

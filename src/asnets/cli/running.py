@@ -86,6 +86,9 @@ DetectDeadEndsOption = Annotated[
         help="Whether runs end as dead ends where the goal cannot be reached even in the relaxation.",
     ),
 ]
+SampledOption = Annotated[
+    bool, typer.Option("--sampled", help="Draw actions by their probabilities, instead of the likeliest one.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 

@@ -137,6 +137,8 @@ def solve(
         print_json(_as_json(task, solver, solution, evaluation, seed))
     else:
         _show(task, solver, solution, evaluation)
+        if policy_file is not None and solution.status == "converged" and policy_file.exists():
+            print(f"policy: {policy_file}")
     if late is not None:
         raise late
 
@@ -184,6 +186,10 @@ def _show(task: GroundTask, solver: Solver, solution: Solution, evaluation: Simu
     table.add_row("costs", task.cost_mode)
     table.add_row("status", "converged" if solution.status == "converged" else _stopped(solution))
     table.add_row("value", f"{solution.value:.4f}" + ("" if solution.status == "converged" else " (not final)"))
+    if not PLANNERS[solver.planner].optimal:
+        table.add_row("", f"no bound: {solver.planner} replans as it goes")
+    elif not HEURISTICS[solver.heuristic].admissible:
+        table.add_row("", f"of the policy found; others may cost less: {solver.heuristic} is not admissible")
     if _gives_up(solver, solution):
         table.add_row("policy", _giving_up(solver))
     table.add_row("states", f"{solution.expanded:,} expanded, {solution.evaluated:,} evaluated")

@@ -15,7 +15,7 @@ from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError
 from asnets.evaluation.failures import Failure, find_failures
-from asnets.evaluation.rollouts import ENDINGS, Simulation, check_run, native_policy, simulate
+from asnets.evaluation.rollouts import ENDINGS, Simulation, check_policy, check_run, native_policy, simulate
 from asnets.evaluation.statistics import wilson_interval_95
 from asnets.grounding import GroundTask
 from asnets.policies.protocol import TaskPolicy
@@ -51,6 +51,11 @@ class Evaluation:
     @property
     def goals(self) -> int:
         return self.finished.count("goal")
+
+    @property
+    def mean_cost(self) -> float | None:
+        """Mean cost over the runs that reached the goal; None if there are none."""
+        return self.finished.mean_cost
 
     @property
     def coverage(self) -> float:
@@ -107,7 +112,10 @@ def evaluate(
         deadline: When runs are stopped, if that is before the time limit.
         progress: Called with the number of runs made.
     """
+    check_policy(policy)
     check_run(max_steps, seed, runs)
+    if threads < 1:
+        raise ConfigError(f"the number of threads must be at least 1, not {threads}")
     if not 0 < time_limit < math.inf:
         raise ConfigError(f"the time limit must be positive and finite, not {time_limit}")
     within = Deadline(time_limit, within=deadline)
@@ -122,12 +130,13 @@ def evaluate(
         deadline=within,
     )
     parts, status = _run_in_parts(run, runs, threads, memory_limit, within, progress)
+    workers = threads if native_policy(policy) is not None else 1  # Others are asked on one thread.
     features, in_network = (after - before for after, before in zip(network_seconds(policy), spent, strict=True))
     in_episodes = sum(part.seconds for part in parts)
     seconds = {
         "features": features,
         "network": in_network,
-        "simulation": max(0.0, in_episodes * threads - features - in_network),
+        "simulation": max(0.0, in_episodes * workers - features - in_network),
         "total": within.elapsed,
     }
     finished, numbers = _finished_runs(parts, policy.name, seed, max_steps)

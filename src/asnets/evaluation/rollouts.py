@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,9 +16,9 @@ from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError
 from asnets.evaluation.statistics import confidence_interval_95
-from asnets.grounding.task import Ints
+from asnets.grounding.task import Floats, Ints
 from asnets.planning import Solver
-from asnets.policies.protocol import TaskPolicy
+from asnets.policies.protocol import Distribution, TaskPolicy
 
 Ending = Literal["goal", "dead_end", "step_limit", "stopped", "loop"]
 ENDINGS: tuple[Ending, ...] = ("goal", "dead_end", "step_limit", "stopped", "loop")
@@ -36,6 +37,7 @@ _MAX_STEPS = 2**62  # The compiled core takes no larger limits; no run gets so f
 
 _FIRST_CHUNK = 16
 _CHUNK_SECONDS = 0.25
+_LOT_SECONDS = 0.05
 
 
 Episodes = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int8]]
@@ -171,6 +173,7 @@ def simulate(
         deadline: Episodes that have not ended by then are stopped.
         progress: Called with (episodes done, steps done) now and then.
     """
+    check_policy(policy)
     check_run(max_steps, seed, episodes, first)
     if threads is not None and threads < 1:
         raise ConfigError(f"the number of threads must be at least 1, not {threads}")
@@ -265,18 +268,21 @@ def trace(
     seed: int = 0,
     detect_dead_ends: bool = True,
     deadline: Deadline = NO_DEADLINE,
+    distributions: list[Distribution] | None = None,
 ) -> Trace:
     """One run step by step: the very run that `simulate` does for the same seed and episode.
 
-    Where the deadline stops it, the trace ends there.
+    Where the deadline stops it, the trace ends there. If a list is given, what each action was drawn from is added to
+    it, unless the policy runs in the compiled core.
     """
+    check_policy(policy)
     check_run(max_steps, seed, first=episode)
     limit = min(max_steps, _MAX_STEPS)
     native = native_policy(policy)
     if native is not None:
         states, actions, result = _native.trace_episode(native, seed, episode, limit, detect_dead_ends, deadline.native)
     else:
-        states, actions, result = _traced(policy, seed, episode, limit, detect_dead_ends, deadline)
+        states, actions, result = _traced(policy, seed, episode, limit, detect_dead_ends, deadline, distributions)
     steps, costs, endings = result
     record = EpisodeRecord(seed, episode, int(steps[0]), float(costs[0]), ENDINGS[int(endings[0])])
     return Trace(
@@ -289,42 +295,107 @@ def trace(
     )
 
 
+def _named(policy: TaskPolicy, found: re.Match[str]) -> str:
+    return policy.task.action_name(int(found[1]))
+
+
+def check_policy(policy: object) -> None:
+    """Checks that something is a policy of a task.
+
+    Raises:
+        ConfigError: If it is not, with what is missing.
+    """
+    if isinstance(policy, TaskPolicy):
+        return
+    missing = [name for name in ("name", "task", "sampled", "distributions") if not hasattr(policy, name)]
+    hint = "; `of(task)` of a trained policy gives one" if hasattr(policy, "of") else ""
+    hint = hint or ("; FunctionPolicy(task, function) makes one of a function" if callable(policy) else "")
+    raise ConfigError(f"{policy!r} is no policy of a task: it has no {', no '.join(missing)}{hint}")
+
+
 def native_policy(policy: TaskPolicy) -> _native.Policy | None:
     """The policy in the compiled core, if it is there."""
     native: _native.Policy | None = getattr(policy, "native", None)
+    if native is not None and not isinstance(native, _native.Policy):
+        raise ConfigError(f"`native` of the policy {policy.name!r} is no policy of the compiled core: {native!r}")
     return native
 
 
 def _steps(
     policy: TaskPolicy, batch: _native.EpisodeBatch, deadline: Deadline
-) -> Iterator[tuple[Sequence[Ints], Ints]]:
+) -> Iterator[tuple[Sequence[Ints], Ints, Sequence[tuple[Ints, Floats]]]]:
     """Lets a policy that is not in the compiled core act until all episodes have ended, or the deadline has passed.
 
     Yields:
-        The states of the episodes that went on, and the actions that were taken in them; -1 for giving up.
+        The states of the episodes that went on, the actions that were taken in them (-1 for giving up), and what they
+        were drawn from.
 
     Raises:
         ConfigError: If what the policy gives is no distribution over applicable actions.
     """
     while states := batch.states():
-        if deadline.has_passed():
-            return
-        distributions = [(actions, probabilities) for actions, probabilities in policy.distributions(states)]
+        distributions: list[tuple[Ints, Floats]] = []
+        lot = 1
+        while len(distributions) < len(states):
+            if deadline.has_passed():
+                return
+            begin = time.perf_counter()
+            part = states[len(distributions) : len(distributions) + lot]
+            for state in part:
+                state.setflags(write=False)
+            distributions += _checked(policy, part)
+            if time.perf_counter() - begin < _LOT_SECONDS:
+                lot *= 2  # The deadline is looked at between lots.
         try:
             actions = batch.step(distributions, policy.sampled)
         except ValueError as error:
-            raise ConfigError(f"the policy {policy.name!r} cannot be run: {error}") from None
-        yield states, actions
+            raise _no_distribution(policy, error) from None
+        yield states, actions, distributions
+
+
+def _checked(policy: TaskPolicy, states: Sequence[Ints]) -> list[tuple[Ints, Floats]]:
+    """What a policy gives for states, as arrays."""
+    given = policy.distributions(states)
+    try:
+        pairs = [(np.asarray(actions), np.asarray(chances, np.float64)) for actions, chances in given]
+    except (TypeError, ValueError) as error:
+        raise _no_distribution(policy, error) from None
+    if len(pairs) != len(states):
+        raise _no_distribution(policy, f"{len(pairs)} answers for {len(states)} states")
+    for actions, chances in pairs:
+        is_whole = len(actions.shape) == 1 and (actions.dtype.kind in "iu" or len(actions) == 0)
+        if not is_whole or chances.shape != actions.shape:
+            raise _no_distribution(policy, f"actions {actions!r}, probabilities {chances!r}")
+        for action in actions:
+            if not 0 <= action < policy.task.num_actions:
+                raise _no_distribution(policy, f"there is no action of the number {action}")
+    return [(actions.astype(np.int32), chances) for actions, chances in pairs]
+
+
+def _no_distribution(policy: TaskPolicy, reason: object) -> ConfigError:
+    named = re.sub(r"action of the number (\d+) is", lambda found: f"action {_named(policy, found)} is", str(reason))
+    return ConfigError(
+        f"the policy {policy.name!r} cannot be run: {named}; expected, for each state, applicable actions and their "
+        "probabilities"
+    )
 
 
 def _traced(
-    policy: TaskPolicy, seed: int, episode: int, max_steps: int, detect_dead_ends: bool, deadline: Deadline
+    policy: TaskPolicy,
+    seed: int,
+    episode: int,
+    max_steps: int,
+    detect_dead_ends: bool,
+    deadline: Deadline,
+    distributions: list[Distribution] | None,
 ) -> tuple[list[Ints], Ints, Episodes]:
     """One episode of a policy that is not in the compiled core, as `_native.trace_episode`."""
     batch = _native.EpisodeBatch(policy.task.native, seed, episode, 1, max_steps, detect_dead_ends)
     states, actions = [], []
-    for (state,), (action,) in _steps(policy, batch, deadline):
+    for (state,), (action,), (drawn_from,) in _steps(policy, batch, deadline):
         if action >= 0:
+            if distributions is not None:
+                distributions.append(Distribution(*drawn_from))
             states.append(state)
             actions.append(action)
     return [*states, batch.state(0)], np.array(actions, np.int32), batch.results()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from asnets.deadline import NO_DEADLINE, Deadline
-from asnets.evaluation.rollouts import EpisodeRecord, Trace, trace
+from asnets.evaluation.rollouts import EpisodeRecord, Trace, check_policy, trace
 from asnets.grounding.task import Ints
-from asnets.policies.protocol import TaskPolicy
+from asnets.policies.protocol import Distribution, TaskPolicy
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,8 @@ class RunStep:
 
     Attributes:
         action: What was done.
-        probabilities: What the policy gave each applicable action; the likeliest first.
+        probabilities: What the policy gave each applicable action, the likeliest first; nothing for steps that were
+            left to look at when the deadline passed.
         added: Propositions that became true.
         deleted: Propositions that became false.
     """
@@ -30,8 +32,8 @@ class RunStep:
 
     @property
     def probability(self) -> float:
-        """What the policy gave the action."""
-        return self.probabilities[self.action]
+        """What the policy gave the action; no number where the deadline had passed."""
+        return self.probabilities.get(self.action, math.nan)
 
     @property
     def runner_up(self) -> tuple[str, float] | None:
@@ -46,10 +48,12 @@ class Run:
     Attributes:
         steps: By name.
         trace: By number, with the states.
+        policy: Whose run it is.
     """
 
     steps: tuple[RunStep, ...]
     trace: Trace
+    policy: TaskPolicy
 
     def __repr__(self) -> str:
         return f"<Run: {self.record}>"
@@ -70,7 +74,9 @@ def run(
     deadline: Deadline = NO_DEADLINE,
 ) -> Run:
     """One run of any policy of a task, step by step: the one that `simulate` makes for this seed and number."""
+    check_policy(policy)
     task = policy.task
+    drawn_from: list[Distribution] = []
     traced = trace(
         policy,
         seed=seed,
@@ -78,22 +84,26 @@ def run(
         max_steps=max_steps,
         detect_dead_ends=detect_dead_ends,
         deadline=deadline,
+        distributions=drawn_from,
     )
-    steps = tuple(
-        RunStep(
-            task.action_name(step.action),
-            named_probabilities(policy, state),
-            tuple(task.atom_name(atom) for atom in step.added),
-            tuple(task.atom_name(atom) for atom in step.deleted),
-        )
-        for step, state in zip(traced.steps, traced.states, strict=False)
-    )
-    return Run(steps, traced)
+    steps = []
+    for number, (step, state) in enumerate(zip(traced.steps, traced.states, strict=False)):
+        if hasattr(policy, "probabilities") or not drawn_from:
+            probabilities = {} if deadline.has_passed() else named_probabilities(policy, state)
+        else:
+            probabilities = _named(policy, drawn_from[number])
+        names = ((task.atom_name(atom) for atom in atoms) for atoms in (step.added, step.deleted))
+        steps.append(RunStep(task.action_name(step.action), probabilities, *map(tuple, names)))
+    return Run(tuple(steps), traced, policy)
 
 
 def named_probabilities(policy: TaskPolicy, state: Ints) -> dict[str, float]:
     """The probability of each action in a state, the likeliest first; of a network π(a | s), also if it is greedy."""
     ask = getattr(policy, "probabilities", None)
-    actions, probabilities = policy.distributions([state])[0] if ask is None else ask(state)
+    return _named(policy, policy.distributions([state])[0] if ask is None else Distribution(*ask(state)))
+
+
+def _named(policy: TaskPolicy, distribution: Distribution) -> dict[str, float]:
+    actions, probabilities = distribution
     order = np.argsort(-probabilities, kind="stable")
     return {policy.task.action_name(int(actions[i])): float(probabilities[i]) for i in order}

@@ -15,9 +15,9 @@ Lists of lists are in CSR form: list i is `values[offsets[i]:offsets[i + 1]]`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -31,13 +31,15 @@ Floats = npt.NDArray[np.float64]
 
 
 class NumberedState(Protocol):
-    """A state that knows its true propositions by number, such as that of a simulator."""
+    """A state that knows its task and its true propositions by number, such as that of a simulator."""
 
+    @property
+    def task(self) -> GroundTask: ...
     @property
     def propositions(self) -> Ints: ...
 
 
-StateLike = Sequence[str] | Ints | NumberedState
+StateLike = Sequence[str] | Sequence[int] | Ints | NumberedState
 """A state: its true propositions by name, as in "(at l-1-1)", or by number, or an object that knows them."""
 
 
@@ -129,9 +131,9 @@ class GroundSchema:
         return f"<GroundSchema {self.name}: {self.num_actions:,} actions, {len(self.slots)} slots>"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GroundTask:
-    """A ground SSP.
+    """A ground SSP; two of them are equal if they are the same object.
 
     Attributes:
         objects: Names, constants of the domain first.
@@ -207,16 +209,44 @@ class GroundTask:
         if state is None:
             return np.flatnonzero(self.initially_true[: self.num_propositions]).astype(np.int32)
         if isinstance(state, np.ndarray):
-            return state
+            return self._numbers(state)
         if isinstance(state, str):
             raise ConfigError(f"expected the names of all true propositions of a state, not {state!r} alone")
         if not isinstance(state, Sequence):
+            self.check_same(state.task)
             return state.propositions
+        if len(state) and not isinstance(state[0], str):
+            return self._numbers(np.array(state))
         unknown = [name for name in state if name not in self.atom_numbers]
         if unknown:
             raise ConfigError(f"the task has no proposition {unknown[0]!r}")
-        true = {self.atom_numbers[name] for name in state}
+        true = {self.atom_numbers[str(name)] for name in state}
         return np.array(sorted(atom for atom in true if atom < self.num_propositions), np.int32)
+
+    def _numbers(self, propositions: npt.NDArray[Any]) -> Ints:
+        if propositions.ndim != 1 or (len(propositions) and propositions.dtype.kind not in "iu"):
+            raise ConfigError("a state is given by the numbers or the names of its true propositions")
+        if len(propositions) and not (propositions.min() >= 0 and propositions.max() < self.num_propositions):
+            raise ConfigError(f"the numbers of propositions are from 0 to {self.num_propositions - 1}")
+        return np.unique(propositions).astype(np.int32)
+
+    def check_same(self, other: GroundTask) -> None:
+        """Checks that what belongs to another task can be used in this one.
+
+        Raises:
+            ConfigError: If the tasks differ in their propositions or actions.
+        """
+        if other is self:
+            return
+        same = (self.atom_numbers, self.num_actions) == (other.atom_numbers, other.num_actions)
+        if not same or any(self.action_name(i) != other.action_name(i) for i in range(self.num_actions)):
+            raise ConfigError(
+                f"that is of another task: {other.problem} of {other.domain}; expected {self.problem} of {self.domain}"
+            )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is made of it, so that it can be copied to other processes."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def atom_numbers(self) -> dict[str, int]:

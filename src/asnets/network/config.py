@@ -44,9 +44,12 @@ class NetworkConfig:
         ("landmarks",),
         "What the network reads about actions, instead of landmarks alone; may be given several times.",
         choices=ACTION_FEATURES,
+        is_open=True,
         flags=("--feature",),
     )
-    pooling_operator: str = option("max", "How a proposition sums up what it pools over.", choices=POOLING_OPERATORS)
+    pooling_operator: str = option(
+        "max", "How a proposition sums up what it pools over.", choices=POOLING_OPERATORS, is_open=True
+    )
 
     def __post_init__(self) -> None:
         check_options(self)

@@ -22,12 +22,14 @@ asks for: there are many more actions than propositions.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.network import kernels
 from asnets.network.batch import Batch
 from asnets.network.config import NetworkConfig
@@ -53,7 +55,13 @@ class ASNet(nn.Module):
     """
 
     def __init__(
-        self, signature: DomainSignature, config: NetworkConfig, *, seed: int = 0, dtype: torch.dtype = torch.float32
+        self,
+        signature: DomainSignature,
+        config: NetworkConfig,
+        *,
+        seed: int = 0,
+        dtype: torch.dtype = torch.float32,
+        deadline: Deadline = NO_DEADLINE,
     ) -> None:
         """Makes a network with random weights.
 
@@ -64,6 +72,10 @@ class ASNet(nn.Module):
             config: The shape.
             seed: Of the weights; they are drawn in double precision in the order of their names.
             dtype: Of the weights.
+            deadline: When they have to be drawn.
+
+        Raises:
+            LimitError: If the deadline passes first.
         """
         super().__init__()
         self.signature = signature
@@ -71,6 +83,7 @@ class ASNet(nn.Module):
         self._weights: dict[str, nn.Parameter] = {}
         generator = torch.Generator().manual_seed(seed)
         for name, shape in weight_shapes(signature, config).items():
+            deadline.check("the network was set up")
             if name.endswith(".bias"):
                 values = torch.zeros(shape, dtype=torch.float64)
             else:
@@ -232,3 +245,14 @@ def _first_layer_order(schema: SchemaSignature, config: NetworkConfig) -> Tensor
     read = sum(2 if slot.is_set else 1 for slot in schema.slots)
     pairs = [(before + i, before + read + i) for i in range(read)]
     return torch.tensor([column for pair in pairs for column in pair] + list(range(before)), dtype=torch.int64)
+
+
+@contextmanager
+def one_torch_thread() -> Iterator[None]:
+    """So that results do not depend on how torch splits its work."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from asnets.evaluation.runs import Run
+from asnets.evaluation.runs import run as run_once
 from asnets.grounding import GroundTask
 from asnets.pictures.blocks import BlocksWorld, find_blocks_world
 from asnets.pictures.fragment import MAX_CHANGES, Card, Contents, draw_fragment, ending_words
@@ -13,10 +15,10 @@ from asnets.pictures.steps_picture import draw_steps
 from asnets.pictures.style import count, standalone
 from asnets.pictures.tireworld import Tireworld, find_tireworld
 from asnets.pictures.towers_picture import TowersPainter, block_keys, draw_towers, find_scenes
+from asnets.policies.protocol import TaskPolicy
 
 if TYPE_CHECKING:
     from asnets.api import Policy
-    from asnets.evaluation.runs import Run
 
 Kind = Literal["map", "towers", "steps"]
 
@@ -41,18 +43,19 @@ class RunPicture:
 
 
 def draw_run(
-    policy: Policy, task: GroundTask, *, seed: int = 0, max_steps: int = 300, title: str | None = None
+    policy: Policy | TaskPolicy, task: GroundTask, *, seed: int = 0, max_steps: int = 300, title: str | None = None
 ) -> RunPicture:
-    """Runs a policy once, the run that `Policy.run` makes, and draws it.
+    """Runs a policy once, the run that `asnets.run` makes, and draws it.
 
     Args:
-        policy: The policy, of the domain of the task.
+        policy: A trained policy of the domain of the task, or any policy of the task.
         task: The problem.
         seed: Of all random choices.
         max_steps: Step limit.
         title: Over the picture; the name of the problem if left out.
     """
-    return picture_of(policy.run(task, seed=seed, max_steps=max_steps), task, title=title)
+    own = policy if isinstance(policy, TaskPolicy) else policy.of(task)
+    return picture_of(run_once(own, seed=seed, max_steps=max_steps), task, title=title)
 
 
 def picture_of(run: Run, task: GroundTask, *, title: str | None = None) -> RunPicture:
@@ -62,7 +65,11 @@ def picture_of(run: Run, task: GroundTask, *, title: str | None = None) -> RunPi
         run: The run.
         task: The problem.
         title: Over the picture; the name of the problem if left out.
+
+    Raises:
+        ConfigError: If the run is of another task.
     """
+    task.check_same(run.policy.task)
     title = f"{task.problem} of {task.domain}" if title is None else title
     left_out = ""
     world = find_tireworld(task)

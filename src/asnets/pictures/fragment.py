@@ -164,7 +164,9 @@ def draw_fragment(run: Run, kind: str, title: str, contents: Contents) -> str:
     root = ElementTree.Element("section", {"class": f"asnets run {kind}"})
     add(root, "style", STYLE + _FRAGMENT_STYLE)
     add(root, "h2", title)
-    add(root, "p", f"{ending_words(run)} · greedy policy · seed {run.record.seed}", class_="facts")
+    kind_of_policy = "sampled" if run.policy.sampled else "greedy"
+    facts = f"{ending_words(run)} · {kind_of_policy} policy ({run.policy.name}) · seed {run.record.seed}"
+    add(root, "p", facts, class_="facts")
     if contents.left_out:
         add(root, "p", contents.left_out, class_="note")
     if run.steps:

@@ -105,9 +105,10 @@ class ActionFeatures:
             values = np.asarray(part.of(propositions), np.float32)
             shape = (self._num_actions, feature.width)
             if values.shape != shape or not np.isfinite(values).all():
+                gave = f"an array of shape {values.shape}" if values.shape != shape else "some that are not finite"
                 raise ConfigError(
                     f"the action feature {feature.name!r} must give {shape[0]} × {shape[1]} finite numbers, "
-                    f"one row for each action; it gave an array of shape {values.shape}"
+                    f"one row for each action; it gave {gave}"
                 )
             parts.append(values)
         return np.concatenate(parts, axis=1)

@@ -40,7 +40,8 @@ class FunctionPolicy:
             task: The task.
             function: Given a state, says what to do in it.
             name: For reports; that of the function by default.
-            sampled: See `TaskPolicy`.
+            sampled: Whether to draw actions by their probabilities; else the most probable one is taken, one of equals
+                at random.
         """
         self.task = task
         self.name = name if name is not None else str(getattr(function, "__name__", "function"))
@@ -71,5 +72,9 @@ class FunctionPolicy:
                 f"the policy {self.name!r} has to give an action, several with their probabilities, or None to give "
                 f"up, not {choice!r}"
             )
-        actions = [self._simulator.action(action) for action in weights]
-        return Distribution(np.array(actions, np.int32), np.array(list(weights.values()), np.float64))
+        actions = np.array([self._simulator.action(action) for action in weights], np.int32)
+        probabilities = np.array(list(weights.values()), np.float64)
+        if not self.sampled and len(actions):
+            actions = actions[probabilities == probabilities.max()]
+            probabilities = np.full(len(actions), 1 / max(1, len(actions)))
+        return Distribution(actions, probabilities)

@@ -52,7 +52,7 @@ class PolicyOrigin:
     value: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SavedPolicy:
     """A policy with an action for each state that it can reach.
 
@@ -86,9 +86,12 @@ class SavedPolicy:
         """What it does in each of these states.
 
         Raises:
-            ValueError: If it cannot reach one of them and has no action for it.
+            ConfigError: If it cannot reach one of them and has no action for it.
         """
-        return native_distributions(self.native, states)
+        try:
+            return native_distributions(self.native, states)
+        except ValueError:
+            raise ConfigError(f"the policy of {self.name} has no action for a state that it does not reach") from None
 
     @classmethod
     def load(cls, path: str | Path, task: GroundTask) -> SavedPolicy:

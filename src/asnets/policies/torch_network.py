@@ -14,7 +14,7 @@ from asnets.grounding import GroundTask
 from asnets.grounding.task import Floats, Ints
 from asnets.network.batch import DisjointUnion, StateInputs, make_batch
 from asnets.network.model_file import check_fits
-from asnets.network.network import ASNet
+from asnets.network.network import ASNet, one_torch_thread
 from asnets.network.structure import build_structure
 from asnets.planning import ActionFeatures
 from asnets.policies.protocol import Distribution
@@ -93,7 +93,7 @@ class TorchNetworkPolicy:
             _rows(states, self.task.num_propositions), _rows(applicable, self.task.num_actions), features
         )
         batch = make_batch(self._union, [inputs]).to(self._device)
-        with torch.inference_mode():
+        with torch.inference_mode(), one_torch_thread():
             (logits,) = batch.by_problem(self._network(batch))
         return logits.double().cpu().numpy()
 

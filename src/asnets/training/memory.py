@@ -10,6 +10,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from asnets.errors import ConfigError
 from asnets.grounding import GroundTask
 from asnets.network.batch import Batch, DisjointUnion, StateInputs, make_batch
 from asnets.planning import ActionFeatures, features_are_binary, features_width
@@ -43,8 +44,14 @@ class ProblemMemory:
         return self._size
 
     def add(self, states: Sequence[LabelledState]) -> None:
+        """Adds states.
+
+        Raises:
+            ConfigError: If one makes no sense in the task.
+        """
         self._reserve(self._size + len(states))
         for state in states:
+            self._check(state)
             row = {name: column[self._size] for name, column in self._columns.items()}
             row["truth"][state.propositions] = True
             row["enabled"][state.enabled] = True
@@ -52,6 +59,21 @@ class ProblemMemory:
             if self._features is not None:
                 row["features"][:] = self._features.of(state.propositions).ravel()
             self._size += 1
+
+    def _check(self, state: LabelledState) -> None:
+        q_values = np.asarray(state.q_values)
+        for name, numbers, width in (
+            ("propositions", state.propositions, self._columns["truth"].shape[1]),
+            ("actions", state.enabled, self._columns["enabled"].shape[1]),
+        ):
+            if len(numbers) and not (np.min(numbers) >= 0 and np.max(numbers) < width):
+                raise ConfigError(f"the teacher labels a state with {name} that the task does not have")
+        if len(q_values) == 0 or len(q_values) != len(state.enabled):
+            raise ConfigError(
+                f"the teacher gives {len(q_values)} Q values for {len(state.enabled)} applicable actions of a state"
+            )
+        if np.isnan(q_values).any() or not np.isfinite(q_values.min()):
+            raise ConfigError("the teacher gives Q values of a state that are no numbers, or all infinite")
 
     def rows(self, indices: npt.NDArray[np.int64]) -> tuple[StateInputs, Matrix]:
         """What the network reads of some of the states, and their labels."""

@@ -22,9 +22,8 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import cached_property
 from typing import Any
@@ -41,7 +40,7 @@ from asnets.grounding import GroundTask
 from asnets.grounding.fingerprint import fingerprint
 from asnets.network import DomainSignature, build_structure
 from asnets.network.batch import DisjointUnion
-from asnets.network.network import ASNet
+from asnets.network.network import ASNet, one_torch_thread
 from asnets.policies.networks import network_policy
 from asnets.training.config import Preset
 from asnets.training.loss import LOSSES
@@ -144,7 +143,7 @@ class Trainer:
         self.left_out = choice.left_out
         self._problem_seconds = choice.seconds
         show("setting up the network")
-        self.network = ASNet(signature, preset.network, seed=seed)
+        self.network = ASNet(signature, preset.network, seed=seed, deadline=self.deadline)
         structures = []
         for task in self.tasks:
             self.deadline.check(f"the network of {task.problem} was set up")
@@ -175,7 +174,7 @@ class Trainer:
         """
         seconds: dict[str, float] = {}
         self._explore(seconds)
-        with _one_torch_thread():
+        with one_torch_thread():
             loss = self._learn(seconds)
         goals, cost = self._judge(seconds)
         history = self.progress.history
@@ -311,7 +310,7 @@ class Trainer:
         Raises:
             LimitError: If no epoch has been finished, with what the time went to.
         """
-        limit = f"the time limit of {self.deadline.seconds:g} s"
+        limit = self.deadline.words
         if not self.progress.history:
             raise LimitError(
                 f"{limit} was reached before the first epoch was finished, so that there is no model. Most of the time "
@@ -356,17 +355,6 @@ class Trainer:
 
     def _copied_weights(self) -> dict[str, Tensor]:
         return {name: weight.detach().clone() for name, weight in self.network.weights().items()}
-
-
-@contextmanager
-def _one_torch_thread() -> Iterator[None]:
-    """So that results do not depend on how torch splits its work."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def squared_norm(weights: Iterable[Tensor]) -> Tensor:
