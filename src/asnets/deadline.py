@@ -64,7 +64,7 @@ class Deadline:
     def words(self) -> str:
         """What it is called once it has passed."""
         is_cancelled = self.has_passed() and self.elapsed < self.seconds
-        return "the deadline that was cancelled" if is_cancelled else f"the time limit of {self.seconds:.4g} s"
+        return "a deadline that was cancelled" if is_cancelled else f"the time limit of {self.seconds:.4g} s"
 
     def has_passed(self) -> bool:
         return self.native is not None and self.native.has_passed()

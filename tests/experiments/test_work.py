@@ -28,6 +28,11 @@ DOMAIN = """
 PROBLEM = "(define (problem toll-1) (:domain toll) (:init (here) (= (total-cost) 0)) (:goal (there)) {metric})"
 
 
+def roomy(payload: dict[str, Any]) -> dict[str, Any]:
+    """With memory for the process of the tests, too, in which the cell runs here."""
+    return payload | {"cut_offs": payload["cut_offs"] | {"memory_limit": 10**11}}
+
+
 @pytest.mark.parametrize(("line", "cost"), [("", 1.0), ('costs = "unit"', 1.0), ('costs = "metric"', 3.0)])
 def test_costs(tmp_path: Path, line: str, cost: float) -> None:
     (tmp_path / "domain.pddl").write_text(DOMAIN)
@@ -38,7 +43,7 @@ def test_costs(tmp_path: Path, line: str, cost: float) -> None:
     )
     ((_, cell),) = grid(load_experiment(str(path), "smoke"))
     kept: list[object] = []
-    outcome, metrics, model = do_cell(cell.payload, None, kept.append)
+    outcome, metrics, model = do_cell(roomy(cell.payload), None, kept.append)
     assert (outcome, metrics["value"], model) == ("finished", cost, None)
     assert metrics["costs"] == [cost] * 3
     assert len(kept) == 4
@@ -91,6 +96,6 @@ def test_a_cell_needs_no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     model: bytes | None = None
     for kind in ("train", "asnet", "planner"):
         payload = next(cell.payload for cell in cells if cell.kind == kind)
-        outcome, _, trained = do_cell(payload, model, lambda metrics: None)
+        outcome, _, trained = do_cell(roomy(payload), model, lambda metrics: None)
         assert outcome == "finished"
         model = trained or model

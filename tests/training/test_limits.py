@@ -204,7 +204,7 @@ def test_an_epoch_that_is_cut_does_not_count(
     files = SessionFiles(tmp_path / "m")
     session = Session(trainer, files)
     reason = session.train()
-    assert reason == "the time limit of 3600 s"
+    assert reason == "a deadline that was cancelled"
     session.finish(reason)
     assert len(trainer.progress.history) == 2
     assert files.model.exists()

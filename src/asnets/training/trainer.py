@@ -310,13 +310,12 @@ class Trainer:
         Raises:
             LimitError: If no epoch has been finished, with what the time went to.
         """
-        limit = self.deadline.words
         if not self.progress.history:
             raise LimitError(
-                f"{limit} was reached before the first epoch was finished, so that there is no model. Most of the time "
-                f"went to {most_time(self._problem_seconds)}. {MORE_TIME}"
+                f"the time limit of {self.deadline.seconds:g} s was reached before the first epoch was finished, so "
+                f"that there is no model. Most of the time went to {most_time(self._problem_seconds)}. {MORE_TIME}"
             )
-        return limit
+        return self.deadline.words
 
     def best_network(self) -> ASNet:
         """The network with the best weights so far."""
