@@ -7,20 +7,16 @@ import os
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from asnets.cli.app import app
 from asnets.domains import domain_text, generate
 from asnets.models import find_model
 from asnets.ppddl import write_problem
+from tests.cli.running import invoke
 
 pytestmark = pytest.mark.native
 
 DEEP = 100_000
-
-
-def invoke(*arguments: str) -> Result:
-    return CliRunner().invoke(app, arguments)
 
 
 @pytest.fixture

@@ -13,9 +13,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from asnets.cli.app import app
 from asnets.cli.train import train
 from asnets.domains import FAMILIES, domain_text, generate
 from asnets.evaluation import simulate, trace
@@ -23,7 +21,7 @@ from asnets.grounding import ground
 from asnets.policies import RandomPolicy
 from asnets.ppddl import LENIENT_HINT, load_task, write_problem
 from asnets.training.config import PRESETS
-from tests.cli.running import COMMAND, ENVIRONMENT, run
+from tests.cli.running import COMMAND, ENVIRONMENT, invoke, run
 
 pytestmark = pytest.mark.native
 
@@ -41,11 +39,6 @@ PROBLEM = """(define (problem {name})
   (:init (at a) (next a b) (next b c))
   (:goal (at {goal})))
 """
-
-
-def invoke(*arguments: str | Path) -> Result:
-    """Runs a command within this process, which is much faster than `run`."""
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def listing(folder: Path) -> dict[str, bytes]:

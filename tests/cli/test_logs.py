@@ -9,19 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from asnets.cli import running
 from asnets.cli.app import app
-from tests.cli.running import run
+from tests.cli.running import invoke, run
 
 pytestmark = pytest.mark.native
 
 LINE = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} (DEBUG|INFO|WARNING|ERROR) +asnets[\w.]*: .+"
-
-
-def invoke(*arguments: object) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture

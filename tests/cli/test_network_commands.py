@@ -19,7 +19,7 @@ from asnets.evaluation import simulate
 from asnets.network import DomainSignature
 from asnets.network.network import ASNet
 from asnets.policies.native_network import NativeNetworkPolicy
-from tests.cli.running import COMMAND, run
+from tests.cli.running import COMMAND, invoke, run
 from tests.support import wait_for
 
 LINE = """
@@ -265,7 +265,8 @@ def test_networks_on_files_read_leniently(trained: Path) -> None:
     assert policy.evaluate(asnets.load(trained / "line.pddl", trained / "careless.pddl", lenient=True)).runs == 30
 
 
-def test_bad_input(trained: Path) -> None:
+def test_bad_input(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(trained)
     (trained / "gripper.pddl").write_text(run("generate", "gripper", "--size", "1").stdout)
     (trained / "done.pddl").write_text(problem(3).replace("(:goal (at l2))", "(:goal (at l0))"))
     (trained / "stuck.pddl").write_text(problem(3).replace("(next l1 l2)", ""))
@@ -307,8 +308,8 @@ def test_bad_input(trained: Path) -> None:
         (["evaluate", "m.asnet", "line.pddl", "l3.pddl", "--memory-limit", "lots"], 2, "cannot read 'lots' as a size"),
     ]
     for arguments, code, message in cases:
-        result = run(*arguments, cwd=trained)
-        assert result.returncode == code, (arguments, result.stderr)
+        result = invoke(*arguments)
+        assert result.exit_code == code, (arguments, result.stderr)
         assert message in result.stderr, (arguments, result.stderr)
         assert result.stdout == ""
         assert "Traceback" not in result.stderr

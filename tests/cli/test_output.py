@@ -18,7 +18,7 @@ from asnets.cli.app import app
 from asnets.cli.main import main
 from asnets.cli.process import Terminated
 from asnets.planning import HEURISTICS
-from tests.cli.running import COMMAND, ENVIRONMENT, run
+from tests.cli.running import COMMAND, ENVIRONMENT, invoke, run
 
 pytestmark = pytest.mark.native
 
@@ -180,7 +180,7 @@ def test_redirected_tables_are_whole(idle: Path, columns: str) -> None:
 def test_help_has_whole_names(columns: str) -> None:
     for command in app.registered_commands:
         assert command.callback is not None
-        text = run(command.callback.__name__, "--help", COLUMNS=columns).stdout
+        text = invoke(command.callback.__name__, "--help", COLUMNS=columns).stdout
         for option in ("--quiet", "--verbose", "--log", "--help"):
             assert re.search(rf"{option}\b", text)
         assert "…" not in re.sub(r"\[[^]]*\]", "", text)

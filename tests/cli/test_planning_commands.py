@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from asnets.cli.main import app
 from asnets.cli.running import parse_size
 from asnets.deadline import Deadline
 from asnets.domains import domain_text, generate
@@ -17,12 +15,9 @@ from asnets.errors import ConfigError
 from asnets.evaluation import Simulation, execute
 from asnets.planning import HEURISTICS, PLANNERS, Solver
 from asnets.ppddl import write_problem
+from tests.cli.running import invoke
 
 pytestmark = pytest.mark.native
-
-
-def invoke(*arguments: object) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture
