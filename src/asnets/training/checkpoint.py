@@ -137,7 +137,7 @@ class Checkpoint:
     ) -> Trainer:
         """A trainer that stands where the one that wrote the checkpoint stood.
 
-        Problems that were left out are left out again. By default it may take what is left of the time limit.
+        Problems that were left out are left out again. The deadline is to be one of the method of that name.
 
         Raises:
             ModelFileError: If the checkpoint is of another training.
@@ -220,7 +220,6 @@ class Checkpoint:
             if num_labelled != len(trainer.memory.problems[number]) and not teacher.was_cut:
                 raise ValueError("the teacher does not label what it labelled before")
         trainer.progress = self.progress
-        trainer.earlier_seconds = trainer.progress.elapsed
 
 
 def read_checkpoint(path: Path) -> Checkpoint:

@@ -82,7 +82,6 @@ class Trainer:
         tasks: Those that are used.
         left_out: Those that are not.
         teacher_values: The teacher's expected cost of each task.
-        earlier_seconds: How long the sessions took that this one goes on from.
     """
 
     def __init__(
@@ -104,7 +103,8 @@ class Trainer:
             preset: The network and how to train it.
             seed: Of all random choices.
             threads: How many problems to explore at once. Results are the same.
-            deadline: When training has to end; by default the time limit of the preset, from now on.
+            deadline: When training has to end, with what earlier sessions have used of it; by default the time limit of
+                the preset, from now on.
             left_out: Problems that an earlier session left out and why, by position.
             teacher: Makes the teachers; by default, those of the preset (`asnets.training.teachers`).
             show: Is told what is going on.
@@ -156,7 +156,6 @@ class Trainer:
         self.optimiser = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate)
         self.sampling = np.random.Generator(np.random.Philox(derived_seed(seed, 1)))
         self.dropout = torch.Generator().manual_seed(derived_seed(seed, 2) >> 1)
-        self.earlier_seconds = 0.0
 
     @cached_property
     def fingerprints(self) -> tuple[str | None, ...]:
@@ -187,7 +186,7 @@ class Trainer:
             memory=len(self.memory),
             skipped=sum(teacher.skipped for teacher in self.teachers),
             seconds=seconds,
-            elapsed=self.earlier_seconds + self.deadline.elapsed,
+            elapsed=self.deadline.elapsed,
             best=False,
         )
         best = self.progress.best
