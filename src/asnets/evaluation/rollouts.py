@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -295,10 +294,6 @@ def trace(
     )
 
 
-def _named(policy: TaskPolicy, found: re.Match[str]) -> str:
-    return policy.task.action_name(int(found[1]))
-
-
 def check_policy(policy: object) -> None:
     """Checks that something is a policy of a task.
 
@@ -349,7 +344,7 @@ def _steps(
         try:
             actions = batch.step(distributions, policy.sampled)
         except ValueError as error:
-            raise _no_distribution(policy, error) from None
+            raise _no_distribution(policy, _inapplicable(policy, states, distributions) or error) from None
         yield states, actions, distributions
 
 
@@ -366,16 +361,28 @@ def _checked(policy: TaskPolicy, states: Sequence[Ints]) -> list[tuple[Ints, Flo
         is_whole = len(actions.shape) == 1 and (actions.dtype.kind in "iu" or len(actions) == 0)
         if not is_whole or chances.shape != actions.shape:
             raise _no_distribution(policy, f"actions {actions!r}, probabilities {chances!r}")
-        for action in actions:
-            if not 0 <= action < policy.task.num_actions:
-                raise _no_distribution(policy, f"there is no action of the number {action}")
+        unknown = actions[(actions < 0) | (actions >= policy.task.num_actions)]
+        if len(unknown):
+            raise _no_distribution(policy, f"there is no action of the number {unknown[0]}")
     return [(actions.astype(np.int32), chances) for actions, chances in pairs]
 
 
+def _inapplicable(
+    policy: TaskPolicy, states: Sequence[Ints], distributions: Sequence[tuple[Ints, Floats]]
+) -> str | None:
+    """Which action that the policy may choose is not applicable in its state, in words; None if all are."""
+    simulator = _native.Simulator(policy.task.native)
+    for state, (actions, _) in zip(states, distributions, strict=True):
+        wrong = np.setdiff1d(actions, simulator.applicable(state))
+        if len(wrong):
+            true = " ".join(policy.task.atom_name(int(atom)) for atom in state)
+            return f"the action {policy.task.action_name(int(wrong[0]))} is not applicable in the state {true}"
+    return None
+
+
 def _no_distribution(policy: TaskPolicy, reason: object) -> ConfigError:
-    named = re.sub(r"action of the number (\d+) is", lambda found: f"action {_named(policy, found)} is", str(reason))
     return ConfigError(
-        f"the policy {policy.name!r} cannot be run: {named}; expected, for each state, applicable actions and their "
+        f"the policy {policy.name!r} cannot be run: {reason}; expected, for each state, applicable actions and their "
         "probabilities"
     )
 
