@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -139,8 +141,10 @@ class Simulator:
         Raises:
             ConfigError: If there is no such action, or it is not applicable.
         """
-        number = self._applicable(action, self.state)
-        self.state = State(self, self._native.sample(self.state.propositions, number, self._random))
+        number = self.action(action)
+        with self._only_applicable(number):
+            after = self._native.sample(self.state.propositions, number, self._random)
+        self.state = State(self, after)
         self.steps += 1
         self.cost += float(self.task.costs[number])
         return self.state
@@ -186,9 +190,10 @@ class Simulator:
             LimitError: If there are too many to enumerate.
         """
         before = self._own(state)
-        number = self._applicable(action, before)
+        number = self.action(action)
         try:
-            successors = self._native.successors(before.propositions, number)
+            with self._only_applicable(number):
+                successors = self._native.successors(before.propositions, number)
         except _native.TooManySuccessors:
             raise LimitError(f"the action {self.task.action_name(number)} has too many successors to list") from None
         return [(probability, State(self, after)) for probability, after in successors]
@@ -236,11 +241,13 @@ class Simulator:
         self.task.check_same(state.task)
         return state
 
-    def _applicable(self, action: Action, state: State) -> int:
-        number = self.action(action)
-        if number not in self._native.applicable(state.propositions):
-            raise ConfigError(f"the action {self.task.action_name(number)} is not applicable in the state")
-        return number
+    @contextmanager
+    def _only_applicable(self, action: int) -> Iterator[None]:
+        """Names an action that the compiled core refuses."""
+        try:
+            yield
+        except ValueError:
+            raise ConfigError(f"the action {self.task.action_name(action)} is not applicable in the state") from None
 
     @cached_property
     def _action_numbers(self) -> dict[str, int]:
