@@ -118,12 +118,14 @@ def solve(
                 ),
             )
     evaluation: Simulation | None = None
+    is_saved = False
     late: LimitError | None = None
     if solution.status == "converged":
         try:
             with bounded(deadline, "running the policy"):
                 if policy_file is not None:
                     save_policy(policy_file, extract_policy(solver, deadline))
+                    is_saved = True
                 evaluation = execute(solver, runs=runs, max_steps=max_steps, seed=seed, deadline=deadline)
             if stopped := evaluation.count("stopped"):
                 late = LimitError(f"the time limit of {deadline.seconds:g} s was reached: {stopped:,} runs did not end")
@@ -137,7 +139,7 @@ def solve(
         print_json(_as_json(task, solver, solution, evaluation, seed))
     else:
         _show(task, solver, solution, evaluation)
-        if policy_file is not None and solution.status == "converged" and policy_file.exists():
+        if is_saved:
             print(f"policy: {policy_file}")
     if late is not None:
         raise late
