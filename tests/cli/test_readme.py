@@ -40,6 +40,6 @@ def test_step_by_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
     assert all(0 < float(line.split(")")[1].split()[0]) <= 1 for line in successors)
     steps, cost = episode.split()
     assert int(steps) == float(cost) > 0
-    assert float(values.split()[0]) > 6
-    assert [0 <= float(share) <= 1 for share in coverage.split()] == [True, True]
-    assert "after" in record
+    assert float(values.split()[0]) == pytest.approx(11.5, abs=1e-3)  # 6n - 0.5 for n = 2
+    assert float(coverage.split()[1]) == 1.0  # Of the optimal policy.
+    assert record.startswith("goal reached after ")

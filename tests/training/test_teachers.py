@@ -18,6 +18,7 @@ from asnets.policies import RandomPolicy
 from asnets.training import TrainingConfig
 from asnets.training.checkpoint import read_checkpoint, save_checkpoint
 from asnets.training.loss import best_actions
+from asnets.training.memory import ProblemMemory
 from asnets.training.planner_teacher import PlannerTeacher
 from asnets.training.teacher import Ints, LabelledState, Teacher, TeacherInfo
 from asnets.training.teachers import TEACHERS
@@ -130,3 +131,25 @@ def test_a_goal_out_of_reach_has_an_infinite_value() -> None:
 def test_unknown_teachers() -> None:
     with pytest.raises(ConfigError, match="unknown teacher 'nobody'; expected one of vi, lrtdp, ilao, cgilao"):
         QUICK.changed(teacher_planner="nobody")
+
+
+@pytest.mark.parametrize(
+    ("propositions", "enabled", "q_values", "message"),
+    [
+        ([-1], [0, 1], [1.0, 2.0], "the teacher labels a state with propositions that the task does not have"),
+        ([0], [0, 10**6], [1.0, 2.0], "the teacher labels a state with actions that the task does not have"),
+        ([0], [0, 1], [1.0], "the teacher gives 1 Q values for 2 applicable actions of a state"),
+        ([0], [], [], "the teacher gives 0 Q values for 0 applicable actions of a state"),
+        ([0], [0, 1], [1.0, math.nan], "the teacher gives Q values of a state that are no numbers, or all infinite"),
+        ([0], [0, 1], [math.inf, math.inf], "the teacher gives Q values of a state that are no numbers, or all inf"),
+    ],
+)
+def test_labels_that_make_no_sense(
+    propositions: list[int], enabled: list[int], q_values: list[float], message: str
+) -> None:
+    memory = ProblemMemory(line(3), (), TrainingConfig())
+    state = LabelledState(np.array(propositions, np.int32), np.array(enabled, np.int32), np.array(q_values))
+    with pytest.raises(ConfigError) as caught:
+        memory.add([state])
+    assert str(caught.value).startswith(message)
+    assert len(memory) == 0
