@@ -17,6 +17,7 @@
 #include "network/structure.hpp"
 #include "network/weights.hpp"
 #include "policy/network_policy.hpp"
+#include "tolerances.hpp"
 
 namespace asnets {
 
@@ -109,6 +110,8 @@ struct PyNetworkPolicy : PyPolicy {
 }  // namespace
 
 void bind_network_policy(nb::module_& module) {
+  module.attr("EQUAL_LOGITS") = kEqualLogits;
+
   nb::class_<NetworkStructure>(module, "NetworkStructure", "How the modules of a task are connected.")
       .def(nb::new_(&make_structure), nb::arg("num_propositions"), nb::arg("num_actions"), nb::arg("predicates"),
            nb::arg("schemas"), nb::arg("truth"), nb::arg("in_goal"),

@@ -16,4 +16,7 @@ inline constexpr float kEqualLogits = 1e-5F;
 // The probabilities of a factor's outcomes are fractions that were rounded one by one; their sum is 1 up to this.
 inline constexpr double kProbabilitySum = 1e-9;
 
+// The probabilities that a policy gives may be sums in single precision, over any number of actions.
+inline constexpr double kPolicySum = 1e-4;
+
 }  // namespace asnets

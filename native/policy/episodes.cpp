@@ -12,6 +12,8 @@
 #include <system_error>
 #include <thread>
 
+#include "tolerances.hpp"
+
 namespace asnets {
 
 std::vector<Episode> run_episodes(const Task& task, const PolicyFactory& make_policy,
@@ -106,7 +108,6 @@ std::vector<Episode> EpisodeBatch::episodes() const {
 }
 
 void EpisodeBatch::check(const ActionDistribution& distribution, const std::vector<Word>& state) const {
-  constexpr double kRounding = 1e-4;  // Sums of probabilities in single precision, of any number of actions.
   double total = distribution.actions.empty() ? 1 : 0;
   for (std::size_t i = 0; i < distribution.actions.size(); ++i) {
     const ActionId action = distribution.actions[i];
@@ -120,7 +121,7 @@ void EpisodeBatch::check(const ActionDistribution& distribution, const std::vect
     if (!(probability >= 0)) throw std::invalid_argument("a probability is negative, or no number");
     total += probability;
   }
-  if (!(std::abs(total - 1) <= kRounding)) {
+  if (!(std::abs(total - 1) <= kPolicySum)) {
     throw std::invalid_argument("the probabilities sum to " + std::to_string(total) + ", not to 1");
   }
 }

@@ -19,9 +19,6 @@ from asnets.network.structure import build_structure
 from asnets.planning import ActionFeatures
 from asnets.policies.protocol import Distribution
 
-EQUAL_LOGITS = 1e-5
-"""Outputs that differ by no more, relative to the largest one or to 1, are equal: the accuracy of single precision."""
-
 _STATES_AT_ONCE = 256
 
 
@@ -117,7 +114,7 @@ def _best(actions: Ints, logits: Floats) -> Distribution:
     if len(actions) == 0:
         return Distribution(actions, logits)
     largest = logits.max()
-    best = np.flatnonzero(logits >= largest - EQUAL_LOGITS * max(1.0, abs(largest)))
+    best = np.flatnonzero(logits >= largest - _native.EQUAL_LOGITS * max(1.0, abs(largest)))
     if len(best) == 0:  # The logits are infinite.
         best = np.array([logits.argmax()])
     return Distribution(actions[best], np.full(len(best), 1 / len(best)))
