@@ -56,7 +56,9 @@ def test_python(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out.splitlines()
     goals, coverage, mixed, pooled, imitated, features = printed
     assert 0 < int(goals) <= 100
-    assert all(0 <= float(number) <= 1 for number in (coverage, mixed, pooled, imitated))
+    assert abs(float(coverage) - int(goals) / 100) < 0.3  # The same policy, 30 and 100 runs of it.
+    assert 0 < float(mixed) < 1  # One step in ten is random, which the trained policy alone never fails by.
+    assert min(float(pooled), float(imitated)) >= 0.5
     shares = {value for (value,) in eval(features).values()}
     assert shares <= {0.0, 0.5, 1.0}
     assert "<svg" in (demo / "careful.html").read_text(encoding="utf-8")
