@@ -32,6 +32,10 @@ class ModelFileError(FileError):
     """A file that is not a model, or a damaged one."""
 
 
+class MissingPackageError(AsnetsError, ImportError):
+    """A package that is needed for this and not installed; the message says how to install it."""
+
+
 class TrainingError(AsnetsError):
     """Training that cannot go on."""
 
