@@ -256,9 +256,9 @@ def _chain(count: int) -> str:
 
 @pytest.mark.parametrize("name", LARGE)
 def test_no_quadratic_time(name: str) -> None:
-    """These take about a second or less; what took quadratic time would take minutes. By CPU time, whatever machine."""
+    """These take two loops or less; what took quadratic time would take hundreds. By CPU time, whatever machine."""
     text = LARGE[name]()
-    limit = 15 * loop_seconds()
+    limit = 60 * loop_seconds()
     began = time.process_time()
     assert len(outcome(text)) < 100_000
     assert time.process_time() - began < limit
