@@ -108,7 +108,7 @@ class Policy:
 
     def features(self, task: GroundTask, state: StateLike | None = None) -> dict[str, tuple[float, ...]]:
         """The action features that the network reads, for each action; empty tuples if it reads none."""
-        check_fits(self._network, task)
+        check_fits(self.signature, task)
         names = self.config.features
         if not names:
             return {task.action_name(action): () for action in range(task.num_actions)}

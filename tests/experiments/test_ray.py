@@ -66,7 +66,7 @@ def test_worker_and_node_killed(tmp_path: Path) -> None:
     assert report["attempts"] == [1] * 10 + [2], "a killed worker counts, a machine that died does not"
     assert report["other version"] == (
         f"a machine of the Ray cluster has asnets {version('asnets')}, this one asnets 0.0.0; "
-        "install the same version on all of them"
+        "install the same on all of them"
     )
     executor = LocalExecutor(2)
     with Store(tmp_path / "local", create=True) as store:

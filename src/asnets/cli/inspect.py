@@ -79,7 +79,7 @@ def inspect(
     if trained is not None:
         from asnets.network.model_file import check_fits
 
-        check_fits(trained, loaded.task)
+        check_fits(trained.signature, loaded.task)
         config = trained.config
     if config is not None and output is not None:
         write_atomically(output, draw_network(loaded.task, config))

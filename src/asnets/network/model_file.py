@@ -111,13 +111,13 @@ def read_model(data: bytes, path: str = "<model>") -> Model:
         raise ModelFileError(f"{path}: {error}") from None
 
 
-def check_fits(network: Network, task: GroundTask) -> None:
-    """Checks that a network is for the domain of a task.
+def check_fits(signature: DomainSignature, task: GroundTask) -> None:
+    """Checks that a network with this signature is for the domain of a task.
 
     Raises:
         ConfigError: Naming what differs.
     """
-    differences = network.signature.differences(DomainSignature.of(task))
+    differences = signature.differences(DomainSignature.of(task))
     if differences:
         lines = "\n".join(f"  {difference}" for difference in differences)
         raise ConfigError(f"the model is for another domain than {task.domain!r}; there\n{lines}")

@@ -64,7 +64,7 @@ class NativeNetworkPolicy:
             ConfigError: If the network belongs to another domain; the message names what differs. If the compiled
                 core does not have all that it is made of.
         """
-        check_fits(network, task)
+        check_fits(network.signature, task)
         if not runs_natively(network.config):
             raise ConfigError("the compiled core does not run such networks; `network_policy` finds what does")
         self.task = task

@@ -41,7 +41,9 @@ POLICIES: dict[str, PolicyKind] = {
         "each applicable action with equal probability", "nothing", lambda task, _: RandomPolicy(task)
     ),
     "table": PolicyKind("what a planner found", "solver", lambda task, solver: extract_policy(solver)),
-    "native-network": PolicyKind("a network in the compiled core", "network", lambda task, network: NativeNetworkPolicy(network, task)),
+    "native-network": PolicyKind(
+        "a network in the compiled core", "network", lambda task, network: NativeNetworkPolicy(network, task)
+    ),
     "torch-network": PolicyKind("a network in torch", "network", _torch_network),
     "function": PolicyKind("a function in Python", "function", FunctionPolicy),
 }

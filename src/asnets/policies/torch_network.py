@@ -47,7 +47,7 @@ class TorchNetworkPolicy:
         Raises:
             ConfigError: If the network belongs to another domain; the message names what differs.
         """
-        check_fits(network, task)
+        check_fits(network.signature, task)
         self.task = task
         self.name = name
         self.sampled = sampled
