@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from asnets.errors import ConfigError
+from asnets.errors import ConfigError, MissingPackageError
 from asnets.experiments.definition import load_experiment
 from asnets.experiments.executors import LocalExecutor
 from asnets.experiments.runner import run_experiments
@@ -99,6 +99,6 @@ def test_ray_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     from asnets.experiments.ray_executor import RayExecutor
 
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(MissingPackageError) as caught:
         RayExecutor(None, None)
-    assert str(caught.value) == "the package ray is missing; install it with: pip install 'asnets[ray]'"
+    assert str(caught.value) == "--executor ray needs ray, which is not installed: pip install 'asnets[ray]'"
