@@ -31,7 +31,7 @@ StateId StateTable::intern(const Word* words) {
   if (size_ == std::numeric_limits<StateId>::max() - 1) throw std::length_error("more than 2^32 states");
   const auto id = static_cast<StateId>(size_);
   if ((id >> chunk_bits_) == chunks_.size()) {
-    chunks_.push_back(std::make_unique_for_overwrite<Word[]>((chunk_mask_ + 1) * num_words_));
+    chunks_.emplace_back(new Word[(chunk_mask_ + 1) * num_words_]);  // Not initialised.
   }
   std::copy(words, words + num_words_, chunks_[id >> chunk_bits_].get() + (id & chunk_mask_) * num_words_);
   slots_[slot] = id + 1;

@@ -30,7 +30,10 @@ std::int32_t ListTable::intern(std::span<const std::int32_t> wanted) {
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = hash_list(wanted) & mask;
   for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
-    if (std::ranges::equal(list(slots_[slot] - 1), wanted)) return static_cast<std::int32_t>(slots_[slot] - 1);
+    const std::span<const std::int32_t> other = list(slots_[slot] - 1);
+    if (std::equal(other.begin(), other.end(), wanted.begin(), wanted.end())) {
+      return static_cast<std::int32_t>(slots_[slot] - 1);
+    }
   }
   if (size() >= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
     throw std::length_error("too many lists");

@@ -3,6 +3,9 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __APPLE__
+#include <mach/mach.h>
+#endif
 
 #include <algorithm>
 #include <cstdio>
@@ -24,6 +27,14 @@ double thread_cpu_seconds() {
 }  // namespace
 
 std::size_t resident_memory() {
+#ifdef __APPLE__
+  mach_task_basic_info information{};
+  mach_msg_type_number_t count = MACH_TASK_BASIC_INFO_COUNT;
+  if (task_info(mach_task_self(), MACH_TASK_BASIC_INFO, reinterpret_cast<task_info_t>(&information), &count) ==
+      KERN_SUCCESS) {
+    return static_cast<std::size_t>(information.resident_size);
+  }
+#endif
   if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
     unsigned long size = 0;
     unsigned long resident = 0;
@@ -34,7 +45,11 @@ std::size_t resident_memory() {
   // Elsewhere, the peak has to do.
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
+#ifdef __APPLE__
+  return static_cast<std::size_t>(usage.ru_maxrss);  // In bytes there.
+#else
   return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
+#endif
 }
 
 Budget::Budget(const SearchLimits& limits, Statistics& statistics, const std::function<bool()>& poll)

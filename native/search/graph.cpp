@@ -122,7 +122,7 @@ void SearchGraph::mark_dead(StateId state) {
 std::uint32_t* SearchGraph::allocate(std::size_t size) {
   if (size > chunk_left_) {
     chunk_left_ = std::max(size, kChunk);
-    chunks_.push_back(std::make_unique_for_overwrite<std::uint32_t[]>(chunk_left_));
+    chunks_.emplace_back(new std::uint32_t[chunk_left_]);  // Not initialised.
     chunk_next_ = chunks_.back().get();
   }
   std::uint32_t* const result = chunk_next_;

@@ -25,9 +25,10 @@ policy is trained on small problems of a domain and then acts in problems of tha
     data = policy.to_bytes()  # what policy.save("tires.asnet") writes
     policy = asnets.Policy.from_bytes(data)
 
-`asnets.train("domain.pddl", ["small-1.pddl", "small-2.pddl"], time_limit=60)` trains a policy of one's own. What a user
-can cause is an `asnets.AsnetsError` with a message that says what to do. Each name below has its own help, such as
-`help(asnets.load)`; the subpackages `asnets.pictures` and `asnets.experiments` have more.
+`asnets.train("domain.pddl", ["small-1.pddl", "small-2.pddl"], time_limit=60)` trains a policy of one's own; it needs
+torch (`pip install 'asnets[train]'`), and nothing else here does. What a user can cause is an `asnets.AsnetsError` with
+a message that says what to do. Each name below has its own help, such as `help(asnets.load)`; the
+subpackages `asnets.pictures` and `asnets.experiments` have more.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ if TYPE_CHECKING:
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
-# Imported when they are used: the network needs torch, which takes seconds to load.
+# Imported when they are used, so that `import asnets` takes no time.
 _HOMES = {
     "asnets.api": ("Policy", "train"),
     "asnets.deadline": ("Deadline",),

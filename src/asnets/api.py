@@ -6,27 +6,30 @@ import logging
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError
 from asnets.evaluation.evaluate import Evaluation, evaluate
 from asnets.evaluation.runs import Run, named_probabilities, run
+from asnets.extras import require_torch
 from asnets.grounding import GroundTask
 from asnets.grounding.costs import COST_MODES
 from asnets.grounding.task import StateLike
 from asnets.loading import load
 from asnets.models import find_model
+from asnets.network.config import NetworkConfig
 from asnets.network.model_file import Model, check_fits, load_model, model_bytes, read_model, save_model
-from asnets.network.network import ASNet
-from asnets.network.weights import num_parameters
+from asnets.network.signature import DomainSignature
+from asnets.network.weights import Network, num_parameters
 from asnets.planning import ActionFeatures
 from asnets.policies.networks import NetworkPolicy, network_policy
 from asnets.ppddl import log_warning
-from asnets.training.advice import shortcomings
 from asnets.training.config import named_preset
 from asnets.training.progress import EpochRecord
-from asnets.training.session import SessionFiles, run_training
+
+if TYPE_CHECKING:
+    from asnets.network.network import ASNet
 
 logger = logging.getLogger("asnets")
 
@@ -35,12 +38,11 @@ class Policy:
     """A trained policy of a domain.
 
     Attributes:
-        network: The network.
         training: How it was trained, as in the model file.
     """
 
-    def __init__(self, network: ASNet, training: dict[str, Any]) -> None:
-        self.network = network
+    def __init__(self, network: Network, training: dict[str, Any]) -> None:
+        self._network = network
         self.training = training
         self._has_warned = False
 
@@ -51,7 +53,7 @@ class Policy:
 
     def save(self, path: str | Path) -> None:
         """Writes a model file."""
-        save_model(Path(path), self.network, self.training)
+        save_model(Path(path), self._network, self.training)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Policy:
@@ -60,11 +62,35 @@ class Policy:
 
     def to_bytes(self) -> bytes:
         """The contents of a model file."""
-        return model_bytes(self.network, self.training)
+        return model_bytes(self._network, self.training)
 
     @classmethod
     def _of(cls, model: Model) -> Policy:
-        return cls(model.network, dict(model.training))
+        return cls(model.weights, dict(model.training))
+
+    @property
+    def network(self) -> ASNet:
+        """The network in torch. A change of its weights is one of the policy.
+
+        Raises:
+            MissingPackageError: If torch is not installed.
+        """
+        require_torch("a network as a module of torch")
+        from asnets.network.network import ASNet
+
+        if not isinstance(self._network, ASNet):
+            self._network = ASNet.of(self._network)
+        return self._network
+
+    @property
+    def signature(self) -> DomainSignature:
+        """What the network knows of its domain: schemas, predicates and how they are related."""
+        return self._network.signature
+
+    @property
+    def config(self) -> NetworkConfig:
+        """The shape of the network."""
+        return self._network.config
 
     @property
     def costs(self) -> str:
@@ -82,8 +108,8 @@ class Policy:
 
     def features(self, task: GroundTask, state: StateLike | None = None) -> dict[str, tuple[float, ...]]:
         """The action features that the network reads, for each action; empty tuples if it reads none."""
-        check_fits(self.network, task)
-        names = self.network.config.features
+        check_fits(self.signature, task)
+        names = self.config.features
         if not names:
             return {task.action_name(action): () for action in range(task.num_actions)}
         rows = ActionFeatures(task, names).of(task.propositions_of(state))
@@ -138,7 +164,7 @@ class Policy:
         )
 
     def __repr__(self) -> str:
-        signature, config = self.network.signature, self.network.config
+        signature, config = self.signature, self.config
         domain = "".join(f" of {name}" for name in sorted(set(map(str, self._of_problems("domain")))))
         return (
             f"<Policy{domain}: {len(signature.schemas)} schemas, {len(signature.predicates)} predicates, "
@@ -152,7 +178,7 @@ class Policy:
             ConfigError: If the task is of another domain; the message names what differs.
         """
         self._check_costs(task)
-        return network_policy(self.network, task, sampled=sampled)
+        return network_policy(self._network, task, sampled=sampled)
 
     def _check_costs(self, task: GroundTask) -> None:
         """Says once where costs are others than in training: they are counted, and the landmarks depend on them."""
@@ -212,7 +238,12 @@ def train(
         FileError: If a file cannot be read or written.
         LimitError: If the time limit, which holds for all of it, is reached before an epoch is finished.
         TrainingError: If the loss is no longer a number.
+        MissingPackageError: If torch is not installed.
     """
+    require_torch("training")
+    from asnets.training.advice import shortcomings
+    from asnets.training.session import SessionFiles, run_training
+
     if deadline is not None and not isinstance(deadline, Deadline):
         raise ConfigError(f"deadline must be a Deadline, such as asnets.Deadline(60), not {deadline!r}")
     if isinstance(problems, str | Path):

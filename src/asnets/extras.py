@@ -6,6 +6,16 @@ from importlib.util import find_spec
 
 from asnets.errors import MissingPackageError
 
+_HINTS = {"torch": "; training runs on the CPU, for which torch has a smaller build, see pytorch.org"}
+
+
+def is_installed(package: str) -> bool:
+    """Whether a package can be imported, by its name as a module; it is not imported."""
+    try:
+        return find_spec(package) is not None
+    except (ImportError, ValueError):  # It is blocked, or something else stands in its place.
+        return False
+
 
 def require(package: str, *, extra: str, purpose: str) -> None:
     """Checks that a package is installed, before what needs it is imported.
@@ -18,8 +28,9 @@ def require(package: str, *, extra: str, purpose: str) -> None:
     Raises:
         MissingPackageError: If it is not.
     """
-    if find_spec(package) is None:
-        raise MissingPackageError(f"{purpose} needs {package}, which is not installed: pip install 'asnets[{extra}]'")
+    if not is_installed(package):
+        how = f"pip install 'asnets[{extra}]'{_HINTS.get(package, '')}"
+        raise MissingPackageError(f"{purpose} needs {package}, which is not installed: {how}")
 
 
 def require_torch(purpose: str) -> None:

@@ -222,8 +222,8 @@ def test_ray_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setitem(sys.modules, "ray", None)
     folder = tmp_path / "results"
     assert invoke("monster", "--executor", "ray", "--address", "127.0.0.1:1", "-o", folder) == (
-        2,
-        "error: the package ray is missing; install it with: pip install 'asnets[ray]'",
+        3,
+        "error: --executor ray needs ray, which is not installed: pip install 'asnets[ray]'",
     )
     assert not folder.exists()
 

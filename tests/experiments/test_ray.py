@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from asnets.errors import ConfigError
+from asnets.errors import ConfigError, MissingPackageError
 from asnets.experiments.definition import load_experiment
 from asnets.experiments.executors import LocalExecutor
 from asnets.experiments.runner import run_experiments
@@ -66,7 +66,7 @@ def test_worker_and_node_killed(tmp_path: Path) -> None:
     assert report["attempts"] == [1] * 10 + [2], "a killed worker counts, a machine that died does not"
     assert report["other version"] == (
         f"a machine of the Ray cluster has asnets {version('asnets')}, this one asnets 0.0.0; "
-        "install the same version on all of them"
+        "install the same on all of them"
     )
     executor = LocalExecutor(2)
     with Store(tmp_path / "local", create=True) as store:
@@ -99,6 +99,6 @@ def test_ray_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     from asnets.experiments.ray_executor import RayExecutor
 
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(MissingPackageError) as caught:
         RayExecutor(None, None)
-    assert str(caught.value) == "the package ray is missing; install it with: pip install 'asnets[ray]'"
+    assert str(caught.value) == "--executor ray needs ray, which is not installed: pip install 'asnets[ray]'"

@@ -82,7 +82,7 @@ def test_an_operator_in_torch_alone_is_trained_with_and_kept() -> None:
     network = trainer.best_network()
     assert trainer.progress.best is not None
     assert trainer.progress.best.goals == (10, 10)
-    again = read_model(model_bytes(network, {})).network
+    again = read_model(model_bytes(network, {})).weights
     assert again.config.pooling_operator == "mean"
     assert simulate(network_policy(again, line(6)), episodes=5).count("goal") == 5
 

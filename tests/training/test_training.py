@@ -334,8 +334,8 @@ def test_the_model_file_tells_how_it_was_made(tmp_path: Path) -> None:
     assert model.training["seed"] == 3
     assert [each["problem"] for each in model.training["problems"]] == ["triangle-tire-1", "triangle-tire-2"]
     assert TrainingConfig(**model.training["config"]) == QUICK.training
-    for name, weight in model.network.weights().items():
-        assert np.array_equal(weight.detach().numpy(), trainer.best_weights[name].numpy())
+    for name, values in model.weights.arrays().items():
+        assert np.array_equal(values, trainer.best_weights[name].numpy())
 
 
 # --- Options --------------------------------------------------------------------------------------------------------

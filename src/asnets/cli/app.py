@@ -29,8 +29,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     # Help without frames: names are whole however narrow the terminal is.
     rich_markup_mode=None,
-    epilog="Exit codes: 0 success, 2 wrong use, 3 bad input or output that cannot be written, 4 a limit was reached, "
-    "70 a bug of ours, 130 interrupted (Ctrl-C), 143 terminated (SIGTERM).",
+    epilog="Exit codes: 0 success, 2 wrong use, 3 bad input, output that cannot be written, or a missing package, "
+    "4 a limit was reached, 70 a bug of ours, 130 interrupted (Ctrl-C), 143 terminated (SIGTERM).",
 )
 for command in (
     check,

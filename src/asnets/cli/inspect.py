@@ -29,7 +29,6 @@ from asnets.loading import LoadedTask
 from asnets.network import DomainSignature, NetworkConfig
 from asnets.network.weights import num_parameters
 from asnets.options import options_of
-from asnets.pictures import draw_network
 from asnets.ppddl.writer import show_condition
 from asnets.training.config import named_preset
 
@@ -79,9 +78,11 @@ def inspect(
     if trained is not None:
         from asnets.network.model_file import check_fits
 
-        check_fits(trained.network, loaded.task)
-        config = trained.network.config
+        check_fits(trained.signature, loaded.task)
+        config = trained.config
     if config is not None and output is not None:
+        from asnets.pictures import draw_network  # Takes a while to load, and most commands draw nothing.
+
         write_atomically(output, draw_network(loaded.task, config))
     if json:
         print_json(_as_json(loaded, config, output))

@@ -23,18 +23,18 @@ def load_trained(model: str) -> Policy:
     """
     path = find_model(model)
     from asnets.api import Policy
-    from asnets.training.checkpoint import FORMAT as CHECKPOINT
 
     try:
         return Policy.load(path)
     except ModelFileError:
-        metadata = read_metadata(path)
+        from asnets.training.checkpoint import FORMAT as CHECKPOINT
+
         if is_policy(path):
             raise ModelFileError(
                 f"{path}: a policy saved by `asnets solve`, not a trained model; "
                 f"`asnets simulate DOMAIN PROBLEM --policy {path}` runs it"
             ) from None
-        if CHECKPOINT in metadata:
+        if CHECKPOINT in read_metadata(path):
             raise ModelFileError(
                 f"{path}: the checkpoint of a training that is not over, not a trained model; "
                 "`asnets train` with --resume goes on from it"

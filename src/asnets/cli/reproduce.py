@@ -88,6 +88,10 @@ def reproduce(
     selection = Selection(tuple(systems or ()), tuple(problems or ()))
     selection.check(experiments)
     require(not output.exists() or output.is_dir(), f"{output} is not a folder")
+    if not no_report:
+        from asnets.experiments.report import check_charts
+
+        check_charts()  # Now, not after hours.
     runner = _executor(executor, address, jobs)
     last: RunProgress | None = None
     try:

@@ -25,6 +25,7 @@ from asnets.cli.running import (
     require,
 )
 from asnets.deadline import Deadline
+from asnets.extras import require_torch
 from asnets.grounding import DEFAULT_LIMITS, GroundTask
 from asnets.network import NetworkConfig
 from asnets.training import TrainingConfig
@@ -78,6 +79,7 @@ def train(
     """
     require(not (resume and force), "give either --resume or --force")
     chosen = named_preset(preset).changed(**options)
+    require_torch("training")
     deadline = Deadline(chosen.training.time_limit)
 
     # Imported here, since it takes longer than finding mistakes in the options.

@@ -32,6 +32,7 @@ from typing import Any
 
 from asnets.errors import AsnetsError
 from asnets.experiments.store import CellResult
+from asnets.extras import is_installed
 from asnets.planning import resident_memory
 
 _GRACE = 2.0
@@ -46,8 +47,11 @@ _LOST = 255
 @cache
 def _context() -> multiprocessing.context.ForkServerContext:
     context = multiprocessing.get_context("forkserver")
-    # torch's optimisers load the second when they are first used, which takes longer than a small training.
-    context.set_forkserver_preload(["asnets.experiments.work", "torch._dynamo"])
+    modules = ["asnets.experiments.work"]
+    if is_installed("torch"):
+        # torch's optimisers load the last when they are first used, which takes longer than a small training.
+        modules += ["asnets.training.trainer", "asnets.policies.torch_network", "torch._dynamo"]
+    context.set_forkserver_preload(modules)
     return context
 
 
@@ -181,7 +185,7 @@ def machine() -> dict[str, Any]:
         "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "system": platform.system(),
         "python": platform.python_version(),
-        "torch": version("torch"),
+        **({"torch": version("torch")} if is_installed("torch") else {}),
     }
 
 
@@ -227,11 +231,12 @@ class _Messages:
 def _child(payload_text: str, model: bytes | None, connection: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the runner's affair; it ends its cells.
     # Loaded by the server already; not at the top, since the runner itself needs none of it.
-    import torch
-
     from asnets.experiments.work import do_cell
 
-    torch.set_num_threads(1)
+    if is_installed("torch"):
+        import torch
+
+        torch.set_num_threads(1)
     logging.getLogger("asnets").addHandler(logging.NullHandler())  # What a cell has to say is in its metrics.
     payload = json.loads(payload_text)
     messages = _Messages(connection)

@@ -21,6 +21,7 @@ from typing import Any
 from asnets.errors import ConfigError
 from asnets.experiments.executors import Job
 from asnets.experiments.store import CellResult
+from asnets.extras import require
 
 _RAY_ENVIRONMENT = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # Ray's behaviour to come, instead of a warning about it.
@@ -44,7 +45,8 @@ class RayExecutor:
             jobs: At most so many cells at a time.
 
         Raises:
-            ConfigError: If Ray is not installed or there is no such cluster.
+            ConfigError: If there is no such cluster.
+            MissingPackageError: If Ray is not installed.
         """
         self._ray = _connect(address)
         self._jobs = jobs
@@ -108,17 +110,16 @@ class RayExecutor:
             return found
         raise ConfigError(
             f"a machine of the Ray cluster has {found}, this one asnets {self._version}; "
-            "install the same version on all of them"
+            "install the same on all of them"
         )
 
 
 def _connect(address: str | None) -> ModuleType:
     for name, value in _RAY_ENVIRONMENT.items():
         os.environ.setdefault(name, value)
-    try:
-        import ray
-    except ImportError:
-        raise ConfigError("the package ray is missing; install it with: pip install 'asnets[ray]'") from None
+    require("ray", extra="ray", purpose="--executor ray")
+    import ray
+
     address = address or os.environ.get("RAY_ADDRESS") or "auto"
     try:
         if address != "auto":
@@ -151,6 +152,7 @@ def _worker_function() -> Callable[[dict[str, Any], bytes | None, str], CellResu
 
     def asnets_cell(payload: dict[str, Any], model: bytes | None, expected: str) -> CellResult | str:
         from importlib.metadata import PackageNotFoundError, version
+        from importlib.util import find_spec
 
         try:
             found = version("asnets")
@@ -158,6 +160,8 @@ def _worker_function() -> Callable[[dict[str, Any], bytes | None, str], CellResu
             return "no asnets"
         if found != expected:
             return f"asnets {found}"
+        if payload["kind"] == "train" and find_spec("torch") is None:
+            return f"asnets {found} without torch"
         from asnets.experiments.processes import run_in_process
 
         return run_in_process(payload, model)

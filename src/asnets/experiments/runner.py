@@ -18,6 +18,7 @@ from asnets.experiments.definition import Experiment
 from asnets.experiments.executors import Executor, Job
 from asnets.experiments.pending import CellStatus, combined, is_failure, statuses
 from asnets.experiments.store import Row, Store
+from asnets.extras import require_torch
 
 _LOG = logging.getLogger(__name__)
 _ATTEMPTS = 2
@@ -87,9 +88,14 @@ def run_experiments(
         executor: What runs cells; not closed here.
         selection: Which of the cells.
         progress: Called now and then.
+
+    Raises:
+        MissingPackageError: If there is a network to train and torch is not installed; then nothing is run.
     """
     with store.runner_lock():
         run = _Run(store, experiments, executor, selection)
+        if run.will_train:
+            require_torch("training the networks of the experiments")
         while run.step():
             progress(run.progress())
         progress(run.progress())
@@ -121,6 +127,11 @@ class _Run:
         self._running: dict[str, float] = {}
         self._status: dict[str, CellStatus] = {}
         self._update()
+
+    @property
+    def will_train(self) -> bool:
+        """Whether a training is among the cells to be run."""
+        return any(cell.kind == "train" and self._status[key] == "ready" for key, cell in self._cells.items())
 
     def step(self) -> bool:
         """Starts what can start and takes in what has ended; returns whether there is anything left."""

@@ -20,18 +20,17 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from asnets.api import Policy
 from asnets.deadline import Deadline
 from asnets.evaluation.blocks_strategies import run_strategy
 from asnets.evaluation.evaluate import network_seconds
 from asnets.evaluation.rollouts import ENDINGS, simulate
 from asnets.experiments.definition import preset_of
+from asnets.extras import require_torch
 from asnets.grounding import GroundTask
 from asnets.loading import load_text
-from asnets.network.model_file import model_bytes
+from asnets.network.model_file import model_bytes, read_model
 from asnets.planning import SearchLimits, Solver
 from asnets.policies.networks import network_policy
-from asnets.training.trainer import Trainer, train
 
 Metrics = dict[str, Any]
 Keep = Callable[[Metrics], None]
@@ -53,6 +52,9 @@ def do_cell(payload: dict[str, Any], model: bytes | None, keep: Keep) -> tuple[s
 
 
 def _train(payload: dict[str, Any]) -> tuple[str, Metrics, bytes]:
+    require_torch("training")
+    from asnets.training.trainer import Trainer, train
+
     preset = preset_of(payload["settings"])
     deadline = Deadline(preset.training.time_limit)
     tasks = [read_task(each) for each in payload["problems"]]
@@ -77,7 +79,7 @@ def _train(payload: dict[str, Any]) -> tuple[str, Metrics, bytes]:
 
 
 def _run_network(payload: dict[str, Any], model: bytes, keep: Keep) -> tuple[str, Metrics]:
-    network = Policy.from_bytes(model).network
+    network = read_model(model).weights
     start = time.process_time()
     task = read_task(payload["problem"])
     policy = network_policy(network, task)

@@ -1,7 +1,6 @@
 """Action Schema Networks: structure, weights, the forward pass and the model file.
 
-What stands here works without torch; `network`, `batch`, `kernels` and `model_file` import it and are imported by name,
-so that commands that need no network start fast.
+`network`, `batch` and `kernels` import torch and are imported by name: all else works without it, and starts fast.
 """
 
 from __future__ import annotations

@@ -24,17 +24,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import safetensors.torch
-import torch
-from torch import Tensor
+import numpy as np
+import numpy.typing as npt
+import safetensors.numpy
 
 from asnets.errors import ConfigError, ModelFileError
 from asnets.files import read_bytes, read_metadata, write_atomically
 from asnets.grounding import GroundTask
 from asnets.network.config import NetworkConfig
-from asnets.network.network import ASNet
 from asnets.network.signature import DomainSignature
-from asnets.network.weights import weight_shapes
+from asnets.network.weights import Network, Singles, Weights, weight_shapes
 
 FORMAT = "asnets-model"
 VERSION = 1
@@ -42,13 +41,13 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Model:
-    """A network and what is remembered of its training."""
+    """The weights of a network and what is remembered of its training."""
 
-    network: ASNet
+    weights: Weights
     training: dict[str, Any]
 
 
-def save_model(path: Path, network: ASNet, training: Mapping[str, Any]) -> None:
+def save_model(path: Path, network: Network, training: Mapping[str, Any]) -> None:
     """Writes a model file, whole or not at all.
 
     Args:
@@ -62,17 +61,17 @@ def save_model(path: Path, network: ASNet, training: Mapping[str, Any]) -> None:
     write_atomically(path, model_bytes(network, training))
 
 
-def model_bytes(network: ASNet, training: Mapping[str, Any]) -> bytes:
+def model_bytes(network: Network, training: Mapping[str, Any]) -> bytes:
     """The contents of a model file; see `save_model`."""
-    tensors = {name: weight.detach().to(torch.float32).contiguous() for name, weight in network.weights().items()}
+    arrays = {name: np.ascontiguousarray(values) for name, values in network.arrays().items()}
     header = {
         "version": VERSION,
         "signature": network.signature.to_json(),
         "config": network.config.to_dict(),
         "training": dict(training),
-        "checksum": _checksum(tensors),
+        "checksum": _checksum(arrays),
     }
-    return safetensors.torch.save(tensors, {FORMAT: json.dumps(header, allow_nan=False)})
+    return safetensors.numpy.save(arrays, {FORMAT: json.dumps(header, allow_nan=False)})
 
 
 def is_model(path: Path) -> bool:
@@ -101,30 +100,30 @@ def read_model(data: bytes, path: str = "<model>") -> Model:
         ModelFileError: If they are not those of a model, or damaged.
     """
     try:
-        tensors = safetensors.torch.load(data)
+        arrays = safetensors.numpy.load(data)
         metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")]).get("__metadata__", {})
     except Exception as error:
         # The library raises its own errors, but also others for odd headers; all mean the same here.
         raise ModelFileError(f"{path}: not a model file, or cut off or damaged: {error}") from None
     try:
-        return _model(metadata, tensors)
+        return _model(metadata, arrays)
     except ValueError as error:
         raise ModelFileError(f"{path}: {error}") from None
 
 
-def check_fits(network: ASNet, task: GroundTask) -> None:
-    """Checks that a network is for the domain of a task.
+def check_fits(signature: DomainSignature, task: GroundTask) -> None:
+    """Checks that a network with this signature is for the domain of a task.
 
     Raises:
         ConfigError: Naming what differs.
     """
-    differences = network.signature.differences(DomainSignature.of(task))
+    differences = signature.differences(DomainSignature.of(task))
     if differences:
         lines = "\n".join(f"  {difference}" for difference in differences)
         raise ConfigError(f"the model is for another domain than {task.domain!r}; there\n{lines}")
 
 
-def _model(metadata: Mapping[str, str], tensors: Mapping[str, Tensor]) -> Model:
+def _model(metadata: Mapping[str, str], arrays: Mapping[str, npt.NDArray[Any]]) -> Model:
     if FORMAT not in metadata:
         raise ValueError("not a model file: its header does not say that it is one")
     header = _parsed(metadata[FORMAT])
@@ -141,25 +140,22 @@ def _model(metadata: Mapping[str, str], tensors: Mapping[str, Tensor]) -> Model:
 
     shapes = weight_shapes(signature, config)
     for name in shapes:
-        if name not in tensors:
+        if name not in arrays:
             raise ValueError(f"the weights {name!r} are missing")
-    for name, tensor in tensors.items():
+    for name, values in arrays.items():
         if name not in shapes:
             raise ValueError(f"there are weights {name!r}, for which the network has no use")
-        if tuple(tensor.shape) != shapes[name]:
-            raise ValueError(f"the weights {name!r} have the shape {tuple(tensor.shape)} instead of {shapes[name]}")
-        if tensor.dtype != torch.float32:
-            raise ValueError(f"the weights {name!r} are of the type {tensor.dtype} instead of torch.float32")
-        if not bool(torch.isfinite(tensor).all()):
+        if values.shape != shapes[name]:
+            raise ValueError(f"the weights {name!r} have the shape {values.shape} instead of {shapes[name]}")
+        if values.dtype != np.float32:
+            raise ValueError(f"the weights {name!r} are of the type {values.dtype} instead of float32")
+        if not np.isfinite(values).all():
             raise ValueError(f"the weights {name!r} are not finite")
-    if header.get("checksum") != _checksum({name: tensors[name] for name in shapes}):
+    ordered = {name: arrays[name] for name in shapes}
+    if header.get("checksum") != _checksum(ordered):
         raise ValueError("damaged: the checksum of the weights is wrong")
 
-    network = ASNet(signature, config)
-    with torch.no_grad():
-        for name, weight in network.weights().items():
-            weight.copy_(tensors[name])
-    return Model(network, header["training"])
+    return Model(Weights(signature, config, ordered), header["training"])
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -177,8 +173,8 @@ def _parsed(text: str) -> dict[str, Any]:
     return value
 
 
-def _checksum(tensors: Mapping[str, Tensor]) -> str:
+def _checksum(arrays: Mapping[str, Singles]) -> str:
     digest = hashlib.sha256()
-    for tensor in tensors.values():
-        digest.update(tensor.numpy().tobytes())
+    for values in arrays.values():
+        digest.update(values.tobytes())
     return digest.hexdigest()

@@ -22,7 +22,7 @@ asks for: there are many more actions than propositions.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import torch
@@ -35,7 +35,7 @@ from asnets.network.batch import Batch
 from asnets.network.config import NetworkConfig
 from asnets.network.pooling import POOLING_OPERATORS
 from asnets.network.signature import DomainSignature, SchemaSignature
-from asnets.network.weights import weight_shapes
+from asnets.network.weights import Network, Singles, weight_shapes
 from asnets.planning import features_width
 
 FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -97,6 +97,23 @@ class ASNet(nn.Module):
     def weights(self) -> dict[str, nn.Parameter]:
         """The parameters under the names of `weight_shapes`."""
         return dict(self._weights)
+
+    @classmethod
+    def of(cls, network: Network) -> ASNet:
+        """A network with a copy of the weights of another, in single precision."""
+        result = cls(network.signature, network.config)
+        result.set_weights({name: torch.from_numpy(values) for name, values in network.arrays().items()})
+        return result
+
+    def set_weights(self, values: Mapping[str, Tensor]) -> None:
+        """Copies values to the parameters, under the names of `weight_shapes`."""
+        with torch.no_grad():
+            for name, weight in self._weights.items():
+                weight.copy_(values[name])
+
+    def arrays(self) -> dict[str, Singles]:
+        """The weights as they are now, in single precision; they may share the memory of the parameters."""
+        return {name: weight.detach().to("cpu", torch.float32).numpy() for name, weight in self._weights.items()}
 
     def forward(self, batch: Batch, dropout: torch.Generator | None = None) -> Tensor:
         """The outputs of the last layer, before the softmax.

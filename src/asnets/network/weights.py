@@ -1,12 +1,53 @@
-"""The names and shapes of the weights of a domain; `network` says which input each column is for."""
+"""The weights of a domain, their names and shapes; `network` says which input each column is for."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from asnets.network.config import NetworkConfig
 from asnets.network.signature import DomainSignature
 from asnets.planning import features_width
+
+Singles = npt.NDArray[np.float32]
+
+
+class Network(Protocol):
+    """A network that can be asked for its weights: an `ASNet` of torch, or `Weights` alone."""
+
+    @property
+    def signature(self) -> DomainSignature:
+        """The domain's."""
+
+    @property
+    def config(self) -> NetworkConfig:
+        """The shape."""
+
+    def arrays(self) -> dict[str, Singles]:
+        """The weights as they are now, under the names of `weight_shapes` and in their order."""
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """The weights of a network, as a model file has them: all that the compiled core needs.
+
+    Attributes:
+        signature: The domain's.
+        config: The shape.
+        values: The weights, under the names of `weight_shapes`.
+    """
+
+    signature: DomainSignature
+    config: NetworkConfig
+    values: Mapping[str, Singles]
+
+    def arrays(self) -> dict[str, Singles]:
+        return dict(self.values)
 
 
 def weight_shapes(signature: DomainSignature, config: NetworkConfig) -> dict[str, tuple[int, ...]]:

@@ -1,4 +1,4 @@
-"""Policies of a task behind one protocol; `networks` imports torch and is imported by name."""
+"""Policies of a task behind one protocol; `torch_network` imports torch and is imported by name."""
 
 from asnets.policies.function import Choice, FunctionPolicy
 from asnets.policies.protocol import Distribution, TaskPolicy

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
-import torch
 
 from asnets import _native
 from asnets.errors import ConfigError
@@ -15,13 +13,11 @@ from asnets.grounding import GroundTask
 from asnets.grounding.task import Floats, Ints
 from asnets.network.config import NetworkConfig
 from asnets.network.model_file import check_fits
-from asnets.network.network import ASNet
 from asnets.network.pooling import POOLING_OPERATORS
 from asnets.network.structure import Structure, build_structure
+from asnets.network.weights import Network, Singles
 from asnets.planning import features_are_native
 from asnets.policies.protocol import Distribution, native_distributions
-
-Singles = npt.NDArray[np.float32]
 
 _structures: WeakKeyDictionary[_native.Task, dict[str, _native.NetworkStructure]] = WeakKeyDictionary()
 
@@ -41,7 +37,7 @@ class NativeNetworkPolicy:
 
     def __init__(
         self,
-        network: ASNet,
+        network: Network,
         task: GroundTask,
         *,
         sampled: bool = False,
@@ -68,7 +64,7 @@ class NativeNetworkPolicy:
             ConfigError: If the network belongs to another domain; the message names what differs. If the compiled
                 core does not have all that it is made of.
         """
-        check_fits(network, task)
+        check_fits(network.signature, task)
         if not runs_natively(network.config):
             raise ConfigError("the compiled core does not run such networks; `network_policy` finds what does")
         self.task = task
@@ -80,7 +76,7 @@ class NativeNetworkPolicy:
         weights = native_weights(network, self._structure)
         self.native = _native.NetworkPolicy(task.native, weights, sampled, incremental, memory)
 
-    def set_weights(self, network: ASNet) -> None:
+    def set_weights(self, network: Network) -> None:
         """Goes on with a copy of the weights of a network of the same shape, as a trainer does after each epoch.
 
         Cheaper than a new policy: the action features of states stay remembered.
@@ -135,10 +131,10 @@ def native_structure(structure: Structure) -> _native.NetworkStructure:
     )
 
 
-def native_weights(network: ASNet, structure: _native.NetworkStructure) -> _native.NetworkWeights:
+def native_weights(network: Network, structure: _native.NetworkStructure) -> _native.NetworkWeights:
     """The weights of a network, as they are now, for a structure."""
     config = network.config
-    arrays = {name: weight.detach().to(torch.float32).numpy() for name, weight in network.weights().items()}
+    arrays = network.arrays()
 
     def modules(kind: str, layers: int, names: list[str]) -> list[list[tuple[Singles, Singles]]]:
         return [

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from asnets.extras import require_torch
 from asnets.grounding import GroundTask
 from asnets.policies.function import FunctionPolicy
+from asnets.policies.native_network import NativeNetworkPolicy
 from asnets.policies.protocol import TaskPolicy
 from asnets.policies.random import RandomPolicy
 from asnets.policies.table import extract_policy
@@ -27,14 +29,9 @@ class PolicyKind:
     make: Callable[[GroundTask, Any], TaskPolicy]
 
 
-def _native_network(task: GroundTask, network: Any) -> TaskPolicy:
-    from asnets.policies.native_network import NativeNetworkPolicy  # It needs torch, which takes seconds to load.
-
-    return NativeNetworkPolicy(network, task)
-
-
 def _torch_network(task: GroundTask, network: Any) -> TaskPolicy:
-    from asnets.policies.torch_network import TorchNetworkPolicy
+    require_torch("the policy of a network in torch")
+    from asnets.policies.torch_network import TorchNetworkPolicy  # Torch takes seconds to load.
 
     return TorchNetworkPolicy(network, task)
 
@@ -44,7 +41,9 @@ POLICIES: dict[str, PolicyKind] = {
         "each applicable action with equal probability", "nothing", lambda task, _: RandomPolicy(task)
     ),
     "table": PolicyKind("what a planner found", "solver", lambda task, solver: extract_policy(solver)),
-    "native-network": PolicyKind("a network in the compiled core", "network", _native_network),
+    "native-network": PolicyKind(
+        "a network in the compiled core", "network", lambda task, network: NativeNetworkPolicy(network, task)
+    ),
     "torch-network": PolicyKind("a network in torch", "network", _torch_network),
     "function": PolicyKind("a function in Python", "function", FunctionPolicy),
 }

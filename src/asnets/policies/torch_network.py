@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,6 +15,7 @@ from asnets.network.batch import DisjointUnion, StateInputs, make_batch
 from asnets.network.model_file import check_fits
 from asnets.network.network import ASNet, one_torch_thread
 from asnets.network.structure import build_structure
+from asnets.network.weights import Network
 from asnets.planning import ActionFeatures
 from asnets.policies.protocol import Distribution
 
@@ -27,7 +27,7 @@ class TorchNetworkPolicy:
 
     def __init__(
         self,
-        network: ASNet,
+        network: Network,
         task: GroundTask,
         *,
         sampled: bool = False,
@@ -47,7 +47,7 @@ class TorchNetworkPolicy:
         Raises:
             ConfigError: If the network belongs to another domain; the message names what differs.
         """
-        check_fits(network, task)
+        check_fits(network.signature, task)
         self.task = task
         self.name = name
         self.sampled = sampled
@@ -58,9 +58,9 @@ class TorchNetworkPolicy:
         self._features = ActionFeatures(task, features) if features else None
         self.set_weights(network)
 
-    def set_weights(self, network: ASNet) -> None:
+    def set_weights(self, network: Network) -> None:
         """Goes on with a copy of the weights of a network of the same shape, as a trainer does after each epoch."""
-        self._network = copy.deepcopy(network).to(self._device, torch.float32)
+        self._network = ASNet.of(network).to(self._device)
 
     def probabilities(self, propositions: Ints) -> tuple[Ints, Floats]:
         """The applicable actions of a state, ascending, and their probabilities."""

@@ -12,11 +12,10 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from asnets.deadline import Deadline
 from asnets.errors import LimitError, ModelFileError
@@ -27,7 +26,9 @@ from asnets.network import NetworkConfig
 from asnets.training.config import Preset, TrainingConfig
 from asnets.training.progress import EpochRecord, Progress
 from asnets.training.teacher import TeacherFactory
-from asnets.training.trainer import Trainer
+
+if TYPE_CHECKING:
+    from asnets.training.trainer import Trainer
 
 FORMAT = "asnets-checkpoint"
 VERSION = 2
@@ -143,6 +144,8 @@ class Checkpoint:
             ModelFileError: If the checkpoint is of another training.
             LimitError: If time runs out.
         """
+        from asnets.training.trainer import Trainer  # It needs torch, which reading a checkpoint does not.
+
         self.check_options(preset, seed)
         self.check_problems(tasks)
         deadline = deadline or self.deadline(preset.training.time_limit)
@@ -194,6 +197,8 @@ class Checkpoint:
         )
 
     def _restore(self, trainer: Trainer) -> None:
+        import torch
+
         tensors = self.tensors
         with torch.no_grad():
             for name, weight in trainer.network.weights().items():

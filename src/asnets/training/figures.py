@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from asnets.errors import ConfigError
+from asnets.extras import require
 from asnets.training.progress import EpochRecord
 
 
@@ -15,12 +15,11 @@ class TensorBoard:
         """Opens a folder.
 
         Raises:
-            ConfigError: If TensorBoard is not installed.
+            MissingPackageError: If TensorBoard is not installed.
         """
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError:
-            raise ConfigError("TensorBoard is not installed: pip install 'asnets[tensorboard]'") from None
+        require("tensorboard", extra="tensorboard", purpose="--tensorboard")
+        from torch.utils.tensorboard import SummaryWriter
+
         self._writer = SummaryWriter(str(directory))
 
     def add(self, record: EpochRecord) -> None:

@@ -319,9 +319,7 @@ class Trainer:
     def best_network(self) -> ASNet:
         """The network with the best weights so far."""
         network = ASNet(self.network.signature, self.network.config)
-        with torch.no_grad():
-            for name, weight in network.weights().items():
-                weight.copy_(self.best_weights[name])
+        network.set_weights(self.best_weights)
         return network
 
     def result(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ def run_pictures(store: Store, experiments: Sequence[ExperimentResults]) -> list
 
 
 def _draw(experiment: ExperimentResults, system: SystemInfo, row: Row, model: bytes) -> Picture:
-    # Imported here, since they bring torch, which a report without models does not need.
+    # Imported here, since a report without models needs none of it.
     from asnets.api import Policy
     from asnets.experiments.work import read_task
     from asnets.pictures import draw_run

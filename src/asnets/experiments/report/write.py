@@ -14,9 +14,19 @@ from asnets.experiments.report.markdown import to_docs, to_markdown
 from asnets.experiments.report.run_pictures import run_pictures
 from asnets.experiments.results import ExperimentResults, collect
 from asnets.experiments.store import Store
+from asnets.extras import require
 from asnets.files import read_bytes, write_atomically
 
 BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
+
+
+def check_charts() -> None:
+    """Checks that what draws the charts of a report is installed.
+
+    Raises:
+        MissingPackageError: If it is not.
+    """
+    require("matplotlib", extra="report", purpose="a report with its charts")
 
 
 def write_report(folder: Path) -> Path:
@@ -27,7 +37,9 @@ def write_report(folder: Path) -> Path:
 
     Raises:
         FileError: If there are no results, or a file cannot be written.
+        MissingPackageError: If what draws the charts is not installed.
     """
+    check_charts()
     with Store(folder) as store:
         experiments = _experiments(store)
         document = make_document(experiments, run_pictures(store, experiments))
