@@ -6,7 +6,7 @@ NATIVE := CMakeLists.txt $(shell find native -name '*.[ch]pp')
 STAMP := $(VENV)/.installed
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check -c constraints.txt
 BUILD_TOOLS := scikit-build-core nanobind cmake ninja
-EXTRAS := [test,lint,peers,browser,ray]
+EXTRAS := [test,lint,peers,browser,ray,pandas]
 
 .PHONY: help setup demo models test lint bench test-sanitize clean
 

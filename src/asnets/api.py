@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,11 +25,13 @@ from asnets.planning import ActionFeatures
 from asnets.policies.networks import NetworkPolicy, network_policy
 from asnets.ppddl import log_warning
 from asnets.training.advice import shortcomings
-from asnets.training.config import named_preset
+from asnets.training.config import TrainingConfig, named_preset
 from asnets.training.progress import EpochRecord
 from asnets.training.session import SessionFiles, run_training
+from asnets.training.showing import TrainingDisplay, shown_training
 
 logger = logging.getLogger("asnets")
+_SILENT = TrainingDisplay(lambda doing: None, lambda record: None)
 
 
 class Policy:
@@ -122,7 +125,7 @@ class Policy:
         threads: int = 1,
         sampled: bool = False,
         detect_dead_ends: bool = True,
-        progress: Callable[[int], None] = lambda done: None,
+        progress: bool | Callable[[int], None] = False,
     ) -> Evaluation:
         """Many runs of the policy, greedy or sampled; see `asnets.evaluation.evaluate.evaluate`."""
         return evaluate(
@@ -184,7 +187,7 @@ def train(
     resume: bool = False,
     force: bool = False,
     deadline: Deadline | None = None,
-    progress: Callable[[str], None] = lambda doing: None,
+    progress: bool | Callable[[str], None] = False,
     on_epoch: Callable[[EpochRecord], None] = lambda record: None,
     **options: Any,
 ) -> Policy:
@@ -203,7 +206,8 @@ def train(
         resume: Whether to go on from the checkpoint, to the same result as if training had not stopped.
         force: Whether to begin anew in place of a checkpoint and a model that are there.
         deadline: When training has to end, beside its time limit.
-        progress: Called with what is going on, in words, and with a line for each epoch.
+        progress: True for a line on a terminal or a bar in a notebook; or what is called with what is going on, in
+            words, and with a line for each epoch.
         on_epoch: Called with the record of each epoch.
         **options: Other values for options of `NetworkConfig` and `TrainingConfig`, such as time_limit=60.
 
@@ -234,23 +238,35 @@ def train(
             raise ConfigError(f"the problem {str(problem)!r} is a file, and there is no domain")
         return load(domain, problem, costs=costs, lenient=lenient, on_warning=once, deadline=deadline)
 
-    def report(record: EpochRecord) -> None:
-        progress(str(record))
-        on_epoch(record)
+    with _display(progress, chosen.training) as display:
 
-    trainer, reason = run_training(
-        problems,
-        read,
-        chosen,
-        seed=seed,
-        threads=threads,
-        deadline=own,
-        files=None if checkpoint is None else SessionFiles.of_checkpoint(Path(checkpoint), inputs),
-        resume=resume,
-        force=force,
-        progress=progress,
-        on_epoch=report,
-    )
+        def report(record: EpochRecord) -> None:
+            display.on_epoch(record)
+            on_epoch(record)
+
+        trainer, reason = run_training(
+            problems,
+            read,
+            chosen,
+            seed=seed,
+            threads=threads,
+            deadline=own,
+            files=None if checkpoint is None else SessionFiles.of_checkpoint(Path(checkpoint), inputs),
+            resume=resume,
+            force=force,
+            progress=display.progress,
+            on_epoch=report,
+        )
     for sentence in shortcomings(trainer, reason):
         logger.warning("%s", sentence)
     return Policy(trainer.best_network(), trainer.result() | {"ended": reason})
+
+
+def _display(progress: bool | Callable[[str], None], config: TrainingConfig) -> AbstractContextManager[TrainingDisplay]:
+    """What is called with the progress of a training."""
+    if callable(progress):
+        tell = progress
+        return nullcontext(TrainingDisplay(tell, lambda record: tell(str(record))))
+    if not isinstance(progress, bool):
+        raise ConfigError(f"progress must be True, False or a function, not {progress!r}")
+    return shown_training(config) if progress else nullcontext(_SILENT)

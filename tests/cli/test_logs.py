@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from asnets.cli import running
 from asnets.cli.app import app
 from tests.cli.running import invoke, run
 
@@ -95,7 +94,7 @@ def test_the_log_has_errors_and_where_bugs_are(task: Path, monkeypatch: pytest.M
 
 
 def test_progress_in_the_log_and_off_the_terminal(task: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "LOG_INTERVAL", 0.0)
+    monkeypatch.setattr("asnets.progress.LOG_INTERVAL", 0.0)
     log = task.parent / "log.txt"
     result = invoke("simulate", task, "--episodes", "3", "--log", log)
     assert result.exit_code == 0

@@ -13,9 +13,9 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from asnets.cli.logs import PROGRESS
 from asnets.cli.running import require
 from asnets.experiments.shipped import shipped_experiments
+from asnets.progress import PROGRESS
 
 if TYPE_CHECKING:
     from asnets.experiments.executors import Executor

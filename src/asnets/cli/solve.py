@@ -18,7 +18,6 @@ from asnets.cli.running import (
     ProblemArgument,
     SeedOption,
     bounded,
-    live_figures,
     load,
     parse_size,
     print_json,
@@ -41,6 +40,7 @@ from asnets.planning import (
 )
 from asnets.planning.solvers import check_options
 from asnets.policies.table import extract_policy, is_policy, save_policy
+from asnets.solving import shown_search
 
 _LOGGER = logging.getLogger(__name__)
 _PLANNER_HELP = "One of: " + "; ".join(f"{info.name} ({info.description})" for info in PLANNERS.values()) + "."
@@ -109,14 +109,8 @@ def solve(
     with bounded(deadline, f"solving {problem or domain}"):
         task = load(domain, problem, costs, max_actions, lenient, deadline).task
         solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth)
-        with live_figures("searching") as show:
-            solution = solver.solve(
-                limits=limits,
-                progress=lambda value, expanded, seconds, memory: show(
-                    f"{planner} with {heuristic}: V(s0) {value:.4f}, {expanded:,} expanded "
-                    f"({expanded / max(seconds, 1e-9):,.0f} a second), {memory / 1e6:,.0f} MB, {seconds:.0f} s"
-                ),
-            )
+        with shown_search(solver) as show:
+            solution = solver.solve(limits=limits, progress=show)
     evaluation: Simulation | None = None
     is_saved = False
     late: LimitError | None = None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -19,6 +20,7 @@ from asnets.evaluation.rollouts import ENDINGS, Simulation, check_policy, check_
 from asnets.evaluation.statistics import wilson_interval_95
 from asnets.grounding import GroundTask
 from asnets.policies.protocol import TaskPolicy
+from asnets.progress import progress_bar, show_progress
 
 EvaluationStatus = Literal["finished", "time", "memory"]
 
@@ -96,7 +98,7 @@ def evaluate(
     threads: int = 1,
     detect_dead_ends: bool = True,
     deadline: Deadline = NO_DEADLINE,
-    progress: Callable[[int], None] = lambda done: None,
+    progress: bool | Callable[[int], None] = False,
 ) -> Evaluation:
     """Runs a policy from the initial state.
 
@@ -110,7 +112,7 @@ def evaluate(
         threads: How many to use. Results are the same; times are those of all threads together.
         detect_dead_ends: Whether runs end where the goal cannot be reached even in the relaxation; see `simulate`.
         deadline: When runs are stopped, if that is before the time limit.
-        progress: Called with the number of runs made.
+        progress: True for a bar on a terminal or in a notebook; or what is called with the number of runs made.
     """
     check_policy(policy)
     check_run(max_steps, seed, runs)
@@ -129,7 +131,8 @@ def evaluate(
         detect_dead_ends=detect_dead_ends,
         deadline=within,
     )
-    parts, status = _run_in_parts(run, runs, threads, memory_limit, within, progress)
+    with show_progress(progress, lambda: _bar(policy.task.problem, runs), lambda done: None) as show:
+        parts, status = _run_in_parts(run, runs, threads, memory_limit, within, show)
     workers = threads if native_policy(policy) is not None else 1  # Others are asked on one thread.
     features, in_network = (after - before for after, before in zip(network_seconds(policy), spent, strict=True))
     in_episodes = sum(part.seconds for part in parts)
@@ -142,6 +145,12 @@ def evaluate(
     finished, numbers = _finished_runs(parts, policy.name, seed, max_steps)
     failures = find_failures(policy, finished, numbers, detect_dead_ends=detect_dead_ends, deadline=within)
     return Evaluation(policy.task, runs, finished, status, seconds, failures)
+
+
+@contextmanager
+def _bar(problem: str, runs: int) -> Iterator[Callable[[int], None]]:
+    with progress_bar(problem, runs) as update:
+        yield lambda done: update(done, "runs")
 
 
 def _run_in_parts(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,6 +19,7 @@ from asnets.evaluation.statistics import confidence_interval_95
 from asnets.grounding.task import Floats, Ints
 from asnets.planning import Solver
 from asnets.policies.protocol import Distribution, TaskPolicy
+from asnets.progress import progress_bar, show_progress
 
 Ending = Literal["goal", "dead_end", "step_limit", "stopped", "loop"]
 ENDINGS: tuple[Ending, ...] = ("goal", "dead_end", "step_limit", "stopped", "loop")
@@ -154,7 +156,7 @@ def simulate(
     first: int = 0,
     detect_dead_ends: bool = True,
     deadline: Deadline = NO_DEADLINE,
-    progress: Callable[[int, int], None] | None = None,
+    progress: bool | Callable[[int, int], None] | None = None,
 ) -> Simulation:
     """Runs episodes from the initial state until goal, dead end or step limit.
 
@@ -170,7 +172,8 @@ def simulate(
         detect_dead_ends: Whether to look, every few steps, for states from which the goal cannot be reached even in the
             relaxation; else only states without applicable actions are dead ends.
         deadline: Episodes that have not ended by then are stopped.
-        progress: Called with (episodes done, steps done) now and then.
+        progress: True for a bar on a terminal or in a notebook; or what is called with (episodes done, steps done) now
+            and then.
     """
     check_policy(policy)
     check_run(max_steps, seed, episodes, first)
@@ -190,7 +193,14 @@ def simulate(
             pass
         return batch.results()
 
-    return _in_chunks(run, policy.name, episodes, max_steps, seed, first, deadline, progress)
+    with show_progress(progress, lambda: _bar(policy.task.problem, episodes), lambda done, steps: None) as show:
+        return _in_chunks(run, policy.name, episodes, max_steps, seed, first, deadline, show)
+
+
+@contextmanager
+def _bar(problem: str, episodes: int) -> Iterator[Callable[[int, int], None]]:
+    with progress_bar(problem, episodes) as update:
+        yield lambda done, steps: update(done, f"{steps:,} steps")
 
 
 def execute(
