@@ -21,11 +21,13 @@ from asnets.models import find_model
 from asnets.network.model_file import Model, check_fits, load_model, model_bytes, read_model, save_model
 from asnets.network.network import ASNet
 from asnets.network.weights import num_parameters
+from asnets.notebook import NotebookView
 from asnets.planning import ActionFeatures
 from asnets.policies.networks import NetworkPolicy, network_policy
 from asnets.ppddl import log_warning
 from asnets.training.advice import shortcomings
 from asnets.training.config import TrainingConfig, named_preset
+from asnets.training.history import History, read_history
 from asnets.training.progress import EpochRecord
 from asnets.training.session import SessionFiles, run_training
 from asnets.training.showing import TrainingDisplay, shown_training
@@ -34,23 +36,29 @@ logger = logging.getLogger("asnets")
 _SILENT = TrainingDisplay(lambda doing: None, lambda record: None)
 
 
-class Policy:
+class Policy(NotebookView, view="policy"):
     """A trained policy of a domain.
 
     Attributes:
         network: The network.
         training: How it was trained, as in the model file.
+        history: What each epoch of its training came to. Of a policy from a file, that of MODEL.jsonl,
+            which training writes beside it; else empty.
     """
 
-    def __init__(self, network: ASNet, training: dict[str, Any]) -> None:
+    def __init__(self, network: ASNet, training: dict[str, Any], history: History | None = None) -> None:
         self.network = network
         self.training = training
+        self.history = History() if history is None else history
         self._has_warned = False
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
         """Reads a model file; where there is none of that name, the model of that name that the package ships."""
-        return cls._of(load_model(find_model(path)))
+        found = find_model(path)
+        policy = cls._of(load_model(found))
+        policy.history = read_history(found.with_name(found.name + ".jsonl"), policy.training)
+        return policy
 
     def save(self, path: str | Path) -> None:
         """Writes a model file."""
@@ -259,7 +267,7 @@ def train(
         )
     for sentence in shortcomings(trainer, reason):
         logger.warning("%s", sentence)
-    return Policy(trainer.best_network(), trainer.result() | {"ended": reason})
+    return Policy(trainer.best_network(), trainer.result() | {"ended": reason}, History(trainer.progress.history))
 
 
 def _display(progress: bool | Callable[[str], None], config: TrainingConfig) -> AbstractContextManager[TrainingDisplay]:

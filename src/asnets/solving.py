@@ -11,13 +11,14 @@ from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError, LimitError
 from asnets.grounding import GroundTask
 from asnets.grounding.task import StateLike
+from asnets.notebook import NotebookView
 from asnets.planning.solvers import PLANNERS, Progress, SearchLimits, Solution, Solver, Status
 from asnets.policies import SavedPolicy, extract_policy
 from asnets.progress import live_figures, show_progress
 
 
 @dataclass(frozen=True)
-class Solved:
+class Solved(NotebookView, view="solved"):
     """What a planner came to.
 
     Attributes:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,15 +18,20 @@ from asnets.errors import ConfigError
 from asnets.evaluation.failures import Failure, find_failures
 from asnets.evaluation.rollouts import ENDINGS, Simulation, check_policy, check_run, native_policy, simulate
 from asnets.evaluation.statistics import wilson_interval_95
+from asnets.frames import frame
 from asnets.grounding import GroundTask
+from asnets.notebook import NotebookView
 from asnets.policies.protocol import TaskPolicy
 from asnets.progress import progress_bar, show_progress
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 EvaluationStatus = Literal["finished", "time", "memory"]
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(NotebookView, view="evaluation"):
     """Runs of a policy on one problem.
 
     Attributes:
@@ -62,6 +67,15 @@ class Evaluation:
     @property
     def coverage(self) -> float:
         return self.goals / self.runs
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each run that ended before a cut-off: problem, and what `Simulation.to_frame` has.
+
+        Raises:
+            MissingPackageError: If pandas is not installed.
+        """
+        columns = self.finished.columns()
+        return frame({"problem": [self.task.problem] * self.finished.episodes} | columns, what="runs")
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -192,6 +206,7 @@ def _finished_runs(
         np.concatenate([np.zeros(0, np.float64), *(part.costs for part in parts)])[numbers],
         endings[numbers],
         sum(part.seconds for part in parts),
+        numbers,
     )
     return finished, numbers
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,15 @@ from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError
 from asnets.evaluation.statistics import confidence_interval_95
+from asnets.frames import frame
 from asnets.grounding.task import Floats, Ints
+from asnets.notebook import NotebookView
 from asnets.planning import Solver
 from asnets.policies.protocol import Distribution, TaskPolicy
 from asnets.progress import progress_bar, show_progress
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Ending = Literal["goal", "dead_end", "step_limit", "stopped", "loop"]
 ENDINGS: tuple[Ending, ...] = ("goal", "dead_end", "step_limit", "stopped", "loop")
@@ -70,11 +75,12 @@ class EpisodeRecord:
 
 
 @dataclass(frozen=True)
-class Simulation:
+class Simulation(NotebookView, view="simulation"):
     """Many runs of one policy on one task.
 
     Attributes:
         seconds: Wall time of the runs themselves.
+        numbers: The number of the episode of each run; None for 0, 1, ….
     """
 
     policy: str
@@ -84,6 +90,7 @@ class Simulation:
     costs: npt.NDArray[np.float64]
     endings: npt.NDArray[np.int8]
     seconds: float
+    numbers: npt.NDArray[np.integer[Any]] | None = None
 
     def __repr__(self) -> str:
         cost = "" if self.mean_cost is None else f", mean cost {self.mean_cost:.2f}"
@@ -111,14 +118,40 @@ class Simulation:
     def steps_per_second(self) -> float:
         return float(self.steps.sum()) / self.seconds if self.seconds > 0 else 0.0
 
-    def record(self, episode: int) -> EpisodeRecord:
+    def record(self, run: int) -> EpisodeRecord:
+        """What one of the runs came to, counted from 0 however its episode is numbered."""
         return EpisodeRecord(
             self.seed,
-            episode,
-            int(self.steps[episode]),
-            float(self.costs[episode]),
-            ENDINGS[int(self.endings[episode])],
+            int(self._numbers[run]),
+            int(self.steps[run]),
+            float(self.costs[run]),
+            ENDINGS[int(self.endings[run])],
         )
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """The runs as columns of a table."""
+        return {
+            "policy": [self.policy] * self.episodes,
+            "seed": [self.seed] * self.episodes,
+            "episode": self._numbers.tolist(),
+            "steps": self.steps.tolist(),
+            "cost": self.costs.tolist(),
+            "ending": [ENDINGS[ending] for ending in self.endings],
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each run: policy, seed, episode, steps, cost, ending.
+
+        With seed and episode, `asnets.run` makes the very run again.
+
+        Raises:
+            MissingPackageError: If pandas is not installed.
+        """
+        return frame(self.columns(), what="runs")
+
+    @property
+    def _numbers(self) -> npt.NDArray[np.integer[Any]]:
+        return np.arange(self.episodes) if self.numbers is None else self.numbers
 
 
 @dataclass(frozen=True)
@@ -266,7 +299,8 @@ def _in_chunks(
         if elapsed < _CHUNK_SECONDS:
             chunk *= 2
     steps, costs, endings = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return Simulation(policy, seed, max_steps, steps, costs, endings, spent)
+    numbers = np.uint64(first) + np.arange(len(steps), dtype=np.uint64)
+    return Simulation(policy, seed, max_steps, steps, costs, endings, spent, numbers)
 
 
 def trace(
