@@ -205,7 +205,7 @@ def run_view(run: Run) -> str:
     if task.num_actions <= _MAX_DRAWN_ACTIONS:
         picture = picture_of(run, task).html
         if len(picture) <= MAX_PICTURE:
-            return picture
+            return f'<div style="background: #fff; padding: .1rem 1rem; border-radius: 4px">{picture}</div>'
         left_out = number(len(run.steps), "step")
     view = HtmlView(f"{task.problem} of {task.domain}: {run.record}", "run")
     rows = [
