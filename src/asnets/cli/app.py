@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import Annotated
 
 import typer
@@ -21,6 +20,7 @@ from asnets.cli.running import reporting
 from asnets.cli.simulate import simulate
 from asnets.cli.solve import solve
 from asnets.cli.train import train
+from asnets.machine import version_lines
 
 app = typer.Typer(
     name="asnets",
@@ -52,14 +52,17 @@ for command in (
 @reporting
 def _print_version(value: bool) -> None:
     if value:
-        print(f"asnets {version('asnets')}", flush=True)
+        print("\n".join(version_lines()), flush=True)
         raise typer.Exit
 
 
 @app.callback()
 def options(
     show_version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show versions and what runs here, and exit."
+        ),
     ] = False,
 ) -> None:
     """Action Schema Networks: generalised policies for probabilistic planning in PPDDL."""

@@ -123,8 +123,8 @@ def _executor(name: str, address: str | None, jobs: int | None) -> Executor:
         from asnets.experiments.ray_executor import RayExecutor
 
         return RayExecutor(address, jobs)
-    from asnets.evaluation.rollouts import num_cores
     from asnets.experiments.executors import LocalExecutor
+    from asnets.machine import num_cores
 
     return LocalExecutor(jobs or num_cores())
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from asnets.errors import ConfigError
 from asnets.evaluation.statistics import confidence_interval_95
 from asnets.frames import frame
 from asnets.grounding.task import Floats, Ints
+from asnets.machine import num_cores
 from asnets.notebook import NotebookView
 from asnets.planning import Solver
 from asnets.policies.protocol import Distribution, TaskPolicy
@@ -450,11 +450,6 @@ def _traced(
             states.append(state)
             actions.append(action)
     return [*states, batch.state(0)], np.array(actions, np.int32), batch.results()
-
-
-def num_cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _difference(first: npt.NDArray[np.int32], second: npt.NDArray[np.int32]) -> tuple[int, ...]:
