@@ -9,6 +9,7 @@ import typer
 from asnets.cli.check import check
 from asnets.cli.evaluate import evaluate
 from asnets.cli.generate import generate
+from asnets.cli.help import show_help
 from asnets.cli.heuristics import heuristics
 from asnets.cli.inspect import inspect
 from asnets.cli.logs import with_log_options
@@ -30,7 +31,7 @@ app = typer.Typer(
     # Help without frames: names are whole however narrow the terminal is.
     rich_markup_mode=None,
     epilog="Exit codes: 0 success, 2 wrong use, 3 bad input or output that cannot be written, 4 a limit was reached, "
-    "70 a bug of ours, 130 interrupted (Ctrl-C), 143 terminated (SIGTERM).",
+    "70 a bug of ours, 130 interrupted (Ctrl-C), 143 terminated (SIGTERM). `asnets help` lists further topics.",
 )
 for command in (
     check,
@@ -47,6 +48,7 @@ for command in (
     report,
 ):
     app.command()(reporting(with_log_options(command)))
+app.command("help")(reporting(show_help))
 
 
 @reporting

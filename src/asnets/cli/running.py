@@ -18,6 +18,7 @@ from typing import Annotated, Any, ParamSpec, TypeVar
 
 import typer
 
+from asnets.cli.completion import offer_costs, offer_models
 from asnets.cli.process import ExitCode, complain, interruption, output_failure
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import AsnetsError, ConfigError, Diagnostic, InputError, LimitError
@@ -39,7 +40,13 @@ ProblemArgument = Annotated[
     ),
 ]
 CostsOption = Annotated[
-    str, typer.Option("--costs", metavar="unit|metric", help="Cost of an action: 1, or from the problem's :metric.")
+    str,
+    typer.Option(
+        "--costs",
+        metavar="unit|metric",
+        help="Cost of an action: 1, or from the problem's :metric.",
+        autocompletion=offer_costs,
+    ),
 ]
 ModelCostsOption = Annotated[
     str | None,
@@ -47,6 +54,7 @@ ModelCostsOption = Annotated[
         "--costs",
         metavar="unit|metric",
         help="Cost of an action: 1, or from the problem's :metric; that of the model, else unit, if left out.",
+        autocompletion=offer_costs,
     ),
 ]
 MaxActionsOption = Annotated[
@@ -65,7 +73,11 @@ MemoryLimitOption = Annotated[
 ]
 ModelArgument = Annotated[
     str,
-    typer.Argument(metavar="MODEL", help="Model file, as written by `asnets train`, or a name from `asnets models`."),
+    typer.Argument(
+        metavar="MODEL",
+        help="Model file, as written by `asnets train`, or a name from `asnets models`.",
+        autocompletion=offer_models,
+    ),
 ]
 ProblemsArgument = Annotated[
     list[str], typer.Argument(metavar="PROBLEM", help="Problem files, or FILE:NAME where one holds several.")

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from asnets.cli.completion import offer_heuristics, offer_planners
 from asnets.cli.running import (
     CostsOption,
     DomainArgument,
@@ -54,9 +55,14 @@ _HEURISTIC_HELP = (
 def solve(
     domain: DomainArgument,
     problem: ProblemArgument = None,
-    planner: Annotated[str, typer.Option("--planner", metavar="|".join(PLANNERS), help=_PLANNER_HELP)] = "lrtdp",
+    planner: Annotated[
+        str, typer.Option("--planner", metavar="|".join(PLANNERS), help=_PLANNER_HELP, autocompletion=offer_planners)
+    ] = "lrtdp",
     heuristic: Annotated[
-        str, typer.Option("--heuristic", metavar="|".join(HEURISTICS), help=_HEURISTIC_HELP)
+        str,
+        typer.Option(
+            "--heuristic", metavar="|".join(HEURISTICS), help=_HEURISTIC_HELP, autocompletion=offer_heuristics
+        ),
     ] = "lmcut",
     depth: Annotated[
         int | None, typer.Option("--depth", min=1, help="Depth of the short-sighted SSPs of ssipp (3 if left out).")
