@@ -44,7 +44,6 @@ def completed(line: str, cwd: Path | None = None) -> list[str]:
         ("asnets reproduce all --executor ", ["local", "ray"]),
         ("asnets help ", topic_names()),
         ("asnets solve --mem", ["--memory-limit"]),
-        ("asnets no-such-command ", []),
         ("asnets evaluate 'unfinished", []),
     ],
 )
@@ -60,11 +59,11 @@ def test_model_files(tmp_path: Path) -> None:
 
 
 def test_zsh_and_fish() -> None:
-    words = {"_TYPER_COMPLETE_ARGS": "asnets solve d.pddl --planner lr"}
-    zsh = run(_ASNETS_COMPLETE="complete_zsh", **words)
+    line = "asnets solve d.pddl --planner lr"
+    zsh = run(_ASNETS_COMPLETE="complete_zsh", _TYPER_COMPLETE_ARGS=line)
     assert zsh.returncode == 0
     assert f'"lrtdp":"{PLANNERS["lrtdp"].description.split()[0]}' in zsh.stdout
-    fish = run(_ASNETS_COMPLETE="complete_fish", _TYPER_COMPLETE_FISH_ACTION="get-args", **words)
+    fish = run(_ASNETS_COMPLETE="complete_fish", _TYPER_COMPLETE_FISH_ACTION="get-args", _TYPER_COMPLETE_ARGS=line)
     assert fish.returncode == 0
     assert fish.stdout.startswith("lrtdp")
     files = run(_ASNETS_COMPLETE="complete_zsh", _TYPER_COMPLETE_ARGS="asnets check d")

@@ -27,17 +27,9 @@ def test_topics_are_listed() -> None:
     assert result.exit_code == 0
     for name in topic_names():
         assert re.search(rf"^{name}  +\S", result.stdout, re.MULTILINE)
-    assert {
-        "exit-codes",
-        "limits",
-        "problems",
-        "costs",
-        "policies",
-        "models",
-        "seeds",
-        "environment",
-        "lenient",
-    } <= set(topic_names())
+    assert {"exit-codes", "limits", "problems", "costs", "policies", "models", "seeds", "environment"} <= set(
+        topic_names()
+    )
 
 
 @pytest.mark.parametrize("name", topic_names())
