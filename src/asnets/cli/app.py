@@ -48,7 +48,7 @@ for command in (
     report,
 ):
     app.command()(reporting(with_log_options(command)))
-app.command("help")(reporting(show_help))
+app.command("help")(reporting(with_log_options(show_help)))
 
 
 @reporting
