@@ -138,7 +138,7 @@ def test_a_log_that_cannot_be_written_any_more(task: Path) -> None:
 def test_every_command_has_the_options() -> None:
     for command in app.registered_commands:
         assert command.callback is not None
-        text = invoke(command.callback.__name__, "--help").stdout
+        text = invoke(command.name or command.callback.__name__, "--help").stdout
         for option in ("-q, --quiet", "-v, --verbose", "--log FILE"):
             assert option in text
 
