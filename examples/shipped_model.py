@@ -1,6 +1,6 @@
 """Runs a model that comes with the package on a large problem, and draws a run.
 
-    python examples/shipped_model.py [FILE.html]
+python examples/shipped_model.py [FILE.html]
 """
 
 import sys
