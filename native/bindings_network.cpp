@@ -1,6 +1,10 @@
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
 #include <stdexcept>
 
 #include "bindings.hpp"
+#include "build.hpp"
 #include "network/kernels.hpp"
 
 namespace asnets {
@@ -87,6 +91,10 @@ void bind_kernels(nb::module_& module) {
 void bind_network(nb::module_& module) {
   bind_kernels<float>(module);
   bind_kernels<double>(module);
+  module.def(
+      "build_info", [] { return nb::make_tuple(compiler(), kernel_variant(), processor_features()); },
+      nb::sig("def build_info() -> tuple[str, str, list[str]]"),
+      "The compiler, the variant of the kernels that runs here, and what the processor can do.");
 }
 
 }  // namespace asnets

@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.table import Table
 
 import asnets
-from asnets.cli.running import live_figures
 from asnets.domains import domain_text, generate
 from asnets.files import write_atomically
 from asnets.planning import SearchLimits, Solver
 from asnets.ppddl import write_problem
+from asnets.progress import live_figures
 from asnets.training.progress import EpochRecord
 
 FOLDER = Path("demo")

@@ -54,6 +54,27 @@ def test_progress() -> None:
     ]
 
 
+def test_history(folder: Path) -> None:
+    """Kept with the policy, and found beside its file; not that of another training, or what cannot be read."""
+    records: list[EpochRecord] = []
+    policy = asnets.train(
+        "line.pddl", PROBLEMS, **OPTIONS, max_epochs=3, checkpoint="a.asnet.checkpoint", on_epoch=records.append
+    )
+    assert list(policy.history) == records
+    assert repr(policy.history).startswith("<History of 3 epochs, best ")
+    assert list(policy.history[1:]) == records[1:]
+    assert list(asnets.Policy.load("a.asnet").history) == records
+    assert len(asnets.Policy.from_bytes(policy.to_bytes()).history) == 0
+    log = folder / "a.asnet.jsonl"
+    first, second, third = log.read_text().splitlines()
+    other = third.replace("loss", "lost")
+    for text in ("", f"{first}\n{second}", f"{first}\n{second}\n{other}", "\ud7ff{", "[" * 10**5):
+        log.write_text(text)
+        assert len(asnets.Policy.load("a.asnet").history) == 0
+    log.unlink()
+    assert len(asnets.Policy.load("a.asnet").history) == 0
+
+
 def test_the_same_files_as_the_command(folder: Path) -> None:
     """Also in turn: what one has begun, the other goes on with; the same bits as in one go without files."""
     whole = asnets.train("line.pddl", PROBLEMS, **OPTIONS, max_epochs=4)

@@ -6,6 +6,7 @@
 // Not with fused multiply-add, so that both give the same bits. Sanitizers cannot work in the code that chooses.
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__)
+#define ASNETS_HAS_CLONES
 #define ASNETS_VECTORISED __attribute__((target_clones("avx2", "default")))
 #else
 #define ASNETS_VECTORISED

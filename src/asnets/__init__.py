@@ -26,9 +26,13 @@ policy is trained on small problems of a domain and then acts in problems of tha
     policy = asnets.Policy.from_bytes(data)
 
 `asnets.train("domain.pddl", ["small-1.pddl", "small-2.pddl"], time_limit=60)` trains a policy of one's own; it needs
-torch (`pip install 'asnets[train]'`), and nothing else here does. What a user can cause is an `asnets.AsnetsError` with
-a message that says what to do. Each name below has its own help, such as `help(asnets.load)`; the
-subpackages `asnets.pictures` and `asnets.experiments` have more.
+torch (`pip install 'asnets[train]'`), and nothing else here does. With `progress=True`, training, evaluation and
+more show how far they are, on a terminal and in a notebook. Tasks, policies, runs and their results show
+themselves there too. `to_frame()` makes tables of pandas: of evaluations and simulations, of `policy.history`, and of
+`asnets.results("DIR")`, which reads what `asnets reproduce -o DIR` has written.
+
+What a user can cause is an `asnets.AsnetsError` with a message that says what to do. Each name below has its own help,
+such as `help(asnets.load)`; the subpackages `asnets.pictures` and `asnets.experiments` have more.
 """
 
 from __future__ import annotations
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
     from asnets.evaluation import simulate as simulate
     from asnets.evaluation.evaluate import evaluate as evaluate
     from asnets.evaluation.runs import run as run
+    from asnets.experiments.folder import results as results
     from asnets.grounding import GroundTask as GroundTask
     from asnets.loading import generate as generate
     from asnets.loading import load as load
@@ -73,6 +78,7 @@ _HOMES = {
     "asnets.evaluation": ("simulate",),
     "asnets.evaluation.evaluate": ("evaluate",),
     "asnets.evaluation.runs": ("run",),
+    "asnets.experiments.folder": ("results",),
     "asnets.grounding": ("GroundTask",),
     "asnets.loading": ("generate", "load", "load_text"),
     "asnets.planning": ("HEURISTICS", "PLANNERS"),

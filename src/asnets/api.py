@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,34 +23,44 @@ from asnets.network.config import NetworkConfig
 from asnets.network.model_file import Model, check_fits, load_model, model_bytes, read_model, save_model
 from asnets.network.signature import DomainSignature
 from asnets.network.weights import Network, num_parameters
+from asnets.notebook import NotebookView
 from asnets.planning import ActionFeatures
 from asnets.policies.networks import NetworkPolicy, network_policy
 from asnets.ppddl import log_warning
-from asnets.training.config import named_preset
+from asnets.training.config import TrainingConfig, named_preset
+from asnets.training.history import History, read_history
 from asnets.training.progress import EpochRecord
+from asnets.training.showing import TrainingDisplay, shown_training
 
 if TYPE_CHECKING:
     from asnets.network.network import ASNet
 
 logger = logging.getLogger("asnets")
+_SILENT = TrainingDisplay(lambda doing: None, lambda record: None)
 
 
-class Policy:
+class Policy(NotebookView, view="policy"):
     """A trained policy of a domain.
 
     Attributes:
         training: How it was trained, as in the model file.
+        history: What each epoch of its training came to. Of a policy from a file, that of MODEL.jsonl,
+            which training writes beside it; else empty.
     """
 
-    def __init__(self, network: Network, training: dict[str, Any]) -> None:
+    def __init__(self, network: Network, training: dict[str, Any], history: History | None = None) -> None:
         self._network = network
         self.training = training
+        self.history = History() if history is None else history
         self._has_warned = False
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
         """Reads a model file; where there is none of that name, the model of that name that the package ships."""
-        return cls._of(load_model(find_model(path)))
+        found = find_model(path)
+        policy = cls._of(load_model(found))
+        policy.history = read_history(found.with_name(found.name + ".jsonl"), policy.training)
+        return policy
 
     def save(self, path: str | Path) -> None:
         """Writes a model file."""
@@ -148,7 +159,7 @@ class Policy:
         threads: int = 1,
         sampled: bool = False,
         detect_dead_ends: bool = True,
-        progress: Callable[[int], None] = lambda done: None,
+        progress: bool | Callable[[int], None] = False,
     ) -> Evaluation:
         """Many runs of the policy, greedy or sampled; see `asnets.evaluation.evaluate.evaluate`."""
         return evaluate(
@@ -210,7 +221,7 @@ def train(
     resume: bool = False,
     force: bool = False,
     deadline: Deadline | None = None,
-    progress: Callable[[str], None] = lambda doing: None,
+    progress: bool | Callable[[str], None] = False,
     on_epoch: Callable[[EpochRecord], None] = lambda record: None,
     **options: Any,
 ) -> Policy:
@@ -229,7 +240,8 @@ def train(
         resume: Whether to go on from the checkpoint, to the same result as if training had not stopped.
         force: Whether to begin anew in place of a checkpoint and a model that are there.
         deadline: When training has to end, beside its time limit.
-        progress: Called with what is going on, in words, and with a line for each epoch.
+        progress: True for a line on a terminal or a bar in a notebook; or what is called with what is going on, in
+            words, and with a line for each epoch.
         on_epoch: Called with the record of each epoch.
         **options: Other values for options of `NetworkConfig` and `TrainingConfig`, such as time_limit=60.
 
@@ -265,23 +277,35 @@ def train(
             raise ConfigError(f"the problem {str(problem)!r} is a file, and there is no domain")
         return load(domain, problem, costs=costs, lenient=lenient, on_warning=once, deadline=deadline)
 
-    def report(record: EpochRecord) -> None:
-        progress(str(record))
-        on_epoch(record)
+    with _display(progress, chosen.training) as display:
 
-    trainer, reason = run_training(
-        problems,
-        read,
-        chosen,
-        seed=seed,
-        threads=threads,
-        deadline=own,
-        files=None if checkpoint is None else SessionFiles.of_checkpoint(Path(checkpoint), inputs),
-        resume=resume,
-        force=force,
-        progress=progress,
-        on_epoch=report,
-    )
+        def report(record: EpochRecord) -> None:
+            display.on_epoch(record)
+            on_epoch(record)
+
+        trainer, reason = run_training(
+            problems,
+            read,
+            chosen,
+            seed=seed,
+            threads=threads,
+            deadline=own,
+            files=None if checkpoint is None else SessionFiles.of_checkpoint(Path(checkpoint), inputs),
+            resume=resume,
+            force=force,
+            progress=display.progress,
+            on_epoch=report,
+        )
     for sentence in shortcomings(trainer, reason):
         logger.warning("%s", sentence)
-    return Policy(trainer.best_network(), trainer.result() | {"ended": reason})
+    return Policy(trainer.best_network(), trainer.result() | {"ended": reason}, History(trainer.progress.history))
+
+
+def _display(progress: bool | Callable[[str], None], config: TrainingConfig) -> AbstractContextManager[TrainingDisplay]:
+    """What is called with the progress of a training."""
+    if callable(progress):
+        tell = progress
+        return nullcontext(TrainingDisplay(tell, lambda record: tell(str(record))))
+    if not isinstance(progress, bool):
+        raise ConfigError(f"progress must be True, False or a function, not {progress!r}")
+    return shown_training(config) if progress else nullcontext(_SILENT)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,12 +11,14 @@ from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError, LimitError
 from asnets.grounding import GroundTask
 from asnets.grounding.task import StateLike
-from asnets.planning.solvers import PLANNERS, SearchLimits, Solution, Solver, Status
+from asnets.notebook import NotebookView
+from asnets.planning.solvers import PLANNERS, Progress, SearchLimits, Solution, Solver, Status
 from asnets.policies import SavedPolicy, extract_policy
+from asnets.progress import live_figures, show_progress
 
 
 @dataclass(frozen=True)
-class Solved:
+class Solved(NotebookView, view="solved"):
     """What a planner came to.
 
     Attributes:
@@ -81,6 +85,7 @@ def solve(
     time_limit: float | None = None,
     memory_limit: int | None = None,
     deadline: Deadline = NO_DEADLINE,
+    progress: bool | Progress = False,
 ) -> Solved:
     """Searches for an optimal policy from the initial state of a task.
 
@@ -95,6 +100,8 @@ def solve(
         time_limit: Seconds after which the search ends with what it has; the status is "time" then.
         memory_limit: Resident memory of the process, in bytes, at which it ends; the status is "memory" then.
         deadline: When it ends, if that is before the time limit.
+        progress: True for figures on a terminal or in a notebook; or what is called now and then with the value,
+            the number of expanded states, seconds and bytes of memory.
 
     Raises:
         ConfigError: If a name is unknown or a number out of range.
@@ -102,4 +109,15 @@ def solve(
     """
     solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth)
     limits = SearchLimits(seconds=time_limit, memory=memory_limit, deadline=deadline)
-    return Solved(solver, solver.solve(limits=limits))
+    with show_progress(progress, lambda: shown_search(solver), lambda *figures: None) as show:
+        return Solved(solver, solver.solve(limits=limits, progress=show))
+
+
+@contextmanager
+def shown_search(solver: Solver) -> Iterator[Progress]:
+    """Shows how far a search has come: what is to be called with its figures."""
+    with live_figures("searching") as show:
+        yield lambda value, expanded, seconds, memory: show(
+            f"{solver.planner} with {solver.heuristic}: V(s0) {value:.4f}, {expanded:,} expanded "
+            f"({expanded / max(seconds, 1e-9):,.0f} a second), {memory / 1e6:,.0f} MB, {seconds:.0f} s"
+        )

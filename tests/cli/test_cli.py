@@ -5,8 +5,10 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import platform
 import re
 import subprocess
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,10 +16,12 @@ from xml.etree import ElementTree
 
 import pytest
 
+from asnets import _native
 from asnets.cli.train import train
 from asnets.domains import FAMILIES, domain_text, generate
 from asnets.evaluation import simulate, trace
 from asnets.grounding import ground
+from asnets.machine import num_cores
 from asnets.policies import RandomPolicy
 from asnets.ppddl import LENIENT_HINT, load_task, write_problem
 from asnets.training.config import PRESETS
@@ -65,7 +69,21 @@ def folder(tmp_path: Path) -> Path:
 
 def test_version() -> None:
     result = run("--version")
-    assert (result.returncode, result.stdout, result.stderr) == (0, f"asnets {version('asnets')}\n", "")
+    assert (result.returncode, result.stderr) == (0, "")
+    first, python, core, *others = result.stdout.splitlines()
+    assert first == f"asnets {version('asnets')}"
+    assert python.startswith(f"Python {platform.python_version()} ")
+    assert f"numpy {version('numpy')}" in python
+    compiler, variant, features = _native.build_info()
+    assert core.startswith(f"compiled core: {compiler}, with kernels for ")
+    assert ("AVX2" in core) == (variant == "avx2") <= ("avx2" in features)
+    assert f"cores to use: {num_cores()}" in others[0]
+
+
+def test_version_imports_nothing_large() -> None:
+    large = "{'numpy', 'torch'} & set(sys.modules)"
+    code = f"import sys, asnets.machine\nasnets.machine.version_lines()\nassert not ({large}), {large}"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.parametrize("option", ["-h", "--help"])

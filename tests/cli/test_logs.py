@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from asnets.cli import running
 from asnets.cli.app import app
 from tests.cli.running import invoke, run
 
@@ -95,7 +94,7 @@ def test_the_log_has_errors_and_where_bugs_are(task: Path, monkeypatch: pytest.M
 
 
 def test_progress_in_the_log_and_off_the_terminal(task: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "LOG_INTERVAL", 0.0)
+    monkeypatch.setattr("asnets.progress.LOG_INTERVAL", 0.0)
     log = task.parent / "log.txt"
     result = invoke("simulate", task, "--episodes", "3", "--log", log)
     assert result.exit_code == 0
@@ -139,7 +138,7 @@ def test_a_log_that_cannot_be_written_any_more(task: Path) -> None:
 def test_every_command_has_the_options() -> None:
     for command in app.registered_commands:
         assert command.callback is not None
-        text = invoke(command.callback.__name__, "--help").stdout
+        text = invoke(command.name or command.callback.__name__, "--help").stdout
         for option in ("-q, --quiet", "-v, --verbose", "--log FILE"):
             assert option in text
 

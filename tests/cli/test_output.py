@@ -180,7 +180,7 @@ def test_redirected_tables_are_whole(idle: Path, columns: str) -> None:
 def test_help_has_whole_names(columns: str) -> None:
     for command in app.registered_commands:
         assert command.callback is not None
-        text = invoke(command.callback.__name__, "--help", COLUMNS=columns).stdout
+        text = invoke(command.name or command.callback.__name__, "--help", COLUMNS=columns).stdout
         for option in ("--quiet", "--verbose", "--log", "--help"):
             assert re.search(rf"{option}\b", text)
         assert "…" not in re.sub(r"\[[^]]*\]", "", text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import Annotated
 
 import typer
@@ -10,6 +9,7 @@ import typer
 from asnets.cli.check import check
 from asnets.cli.evaluate import evaluate
 from asnets.cli.generate import generate
+from asnets.cli.help import show_help
 from asnets.cli.heuristics import heuristics
 from asnets.cli.inspect import inspect
 from asnets.cli.logs import with_log_options
@@ -21,6 +21,7 @@ from asnets.cli.running import reporting
 from asnets.cli.simulate import simulate
 from asnets.cli.solve import solve
 from asnets.cli.train import train
+from asnets.machine import version_lines
 
 app = typer.Typer(
     name="asnets",
@@ -30,7 +31,8 @@ app = typer.Typer(
     # Help without frames: names are whole however narrow the terminal is.
     rich_markup_mode=None,
     epilog="Exit codes: 0 success, 2 wrong use, 3 bad input, output that cannot be written, or a missing package, "
-    "4 a limit was reached, 70 a bug of ours, 130 interrupted (Ctrl-C), 143 terminated (SIGTERM).",
+    "4 a limit was reached, 70 a bug of ours, 130 interrupted (Ctrl-C), 143 terminated (SIGTERM). "
+    "`asnets help` lists further topics.",
 )
 for command in (
     check,
@@ -47,19 +49,23 @@ for command in (
     report,
 ):
     app.command()(reporting(with_log_options(command)))
+app.command("help")(reporting(with_log_options(show_help)))
 
 
 @reporting
 def _print_version(value: bool) -> None:
     if value:
-        print(f"asnets {version('asnets')}", flush=True)
+        print("\n".join(version_lines()), flush=True)
         raise typer.Exit
 
 
 @app.callback()
 def options(
     show_version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show versions and what runs here, and exit."
+        ),
     ] = False,
 ) -> None:
     """Action Schema Networks: generalised policies for probabilistic planning in PPDDL."""

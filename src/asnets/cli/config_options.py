@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from asnets.cli.completion import offering
 from asnets.cli.running import require
 from asnets.options import MOST, Option, options_of
 from asnets.training.config import PRESETS
@@ -17,7 +18,12 @@ R = TypeVar("R")
 
 PresetOption = Annotated[
     str,
-    typer.Option("--preset", metavar="|".join(PRESETS), help="Where options start from: ours, or those of the paper."),
+    typer.Option(
+        "--preset",
+        metavar="|".join(PRESETS),
+        help="Where options start from: ours, or those of the paper.",
+        autocompletion=offering(PRESETS.keys()),
+    ),
 ]
 _NoLandmarks = Annotated[
     bool, typer.Option("--no-landmarks", help="The network does not read the landmarks of LM-cut.")
@@ -73,6 +79,7 @@ def _annotation(option: Option) -> Any:
             metavar=metavar,
             help=_help(option),
             show_default=_preset_defaults(option.name),
+            autocompletion=offering(tuple(option.choices)) if option.choices else None,
         ),
     ]
 

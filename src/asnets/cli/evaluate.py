@@ -26,7 +26,6 @@ from asnets.cli.running import (
     load,
     parse_size,
     print_json,
-    progress_bar,
     require,
 )
 from asnets.cli.tables import show_table
@@ -35,6 +34,7 @@ from asnets.errors import LimitError
 from asnets.evaluation.rollouts import ENDINGS, Ending, check_run
 from asnets.evaluation.statistics import wilson_interval_95
 from asnets.grounding import DEFAULT_LIMITS
+from asnets.progress import progress_bar
 
 if TYPE_CHECKING:
     from asnets.evaluation.evaluate import Evaluation

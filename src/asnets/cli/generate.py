@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from asnets.cli.completion import offer_families
 from asnets.cli.running import SeedOption, require
 from asnets.domains import FAMILIES, domain_text
 from asnets.domains import generate as generate_problem
@@ -19,7 +20,7 @@ _FAMILY_HELP = "One of: " + "; ".join(f"{family.name} ({family.size_meaning})" f
 
 
 def generate(
-    family: Annotated[str, typer.Argument(metavar="FAMILY", help=_FAMILY_HELP)],
+    family: Annotated[str, typer.Argument(metavar="FAMILY", help=_FAMILY_HELP, autocompletion=offer_families)],
     size: Annotated[list[int], typer.Option("--size", help="Size of the problems; may be given several times.")],
     count: Annotated[int, typer.Option("--count", min=1, help="How many problems of each size.")] = 1,
     seed: SeedOption = 0,

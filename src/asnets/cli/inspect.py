@@ -9,6 +9,7 @@ import numpy as np
 import typer
 from rich.table import Table
 
+from asnets.cli.completion import offer_models
 from asnets.cli.config_options import PresetOption, with_config_options
 from asnets.cli.policies import load_trained
 from asnets.cli.running import (
@@ -57,7 +58,12 @@ def inspect(
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option("--model", metavar="MODEL", help="Draw the network of this model file, or shipped model."),
+        typer.Option(
+            "--model",
+            metavar="MODEL",
+            help="Draw the network of this model file, or shipped model.",
+            autocompletion=offer_models,
+        ),
     ] = None,
     preset: PresetOption = "default",
     json: JsonOption = False,

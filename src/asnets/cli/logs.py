@@ -23,12 +23,12 @@ import typer
 from asnets.cli.process import interruption
 from asnets.errors import AsnetsError, ConfigError
 from asnets.files import make_folder, refuse_overwriting
+from asnets.progress import PROGRESS
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 LOGGER = logging.getLogger("asnets")
-PROGRESS = LOGGER.getChild("progress")
 _SHOWN_LIVE = (PROGRESS.name, "asnets.training")
 
 _OPTIONS: dict[str, tuple[Any, Any]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from asnets.cli.app import app
 
 __all__ = ["app", "main"]
+_COMPLETE = "_ASNETS_COMPLETE"  # Set by the shell.
 
 
 def __getattr__(name: str) -> Any:
@@ -26,7 +28,7 @@ def main() -> None:
     """Entry point of the console script."""
     prepare()
     try:
-        code = _run()
+        code = _completed() if os.environ.get(_COMPLETE, "").startswith("complete_") else _run()
     # What commands leave to us: signals while they start, and help that cannot be written.
     except KeyboardInterrupt as error:
         message, code = interruption(error)
@@ -46,6 +48,14 @@ def _run() -> int:
         _raise_interruption(error)
         return error.code if isinstance(error.code, int) else 0
     return 0
+
+
+def _completed() -> int:
+    """Completes a word for the shell, which has no place for errors: where one happens, it offers what it likes."""
+    try:
+        return _run()
+    except Exception:
+        return 1
 
 
 def _raise_interruption(error: BaseException | None) -> None:

@@ -6,12 +6,16 @@ from typing import Annotated
 
 import typer
 
+from asnets.cli.completion import offering
 from asnets.cli.running import print_json
 from asnets.models import card_markdown, load_card, model_names, results_line
 
 
 def models(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Show the card of this model.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="Show the card of this model.", autocompletion=offering(model_names())),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the card, or a list of all cards, as JSON.")] = False,
 ) -> None:
     """List the shipped models, or show the card of one.

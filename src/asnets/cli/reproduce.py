@@ -13,9 +13,10 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from asnets.cli.logs import PROGRESS
+from asnets.cli.completion import offer_experiments, offering
 from asnets.cli.running import require
 from asnets.experiments.shipped import shipped_experiments
+from asnets.progress import PROGRESS
 
 if TYPE_CHECKING:
     from asnets.experiments.executors import Executor
@@ -34,6 +35,7 @@ def reproduce(
             metavar="NAME",
             help=f"Experiments: all, {', '.join(shipped_experiments())}, or a TOML file of your own (see "
             "docs/reproduce.md).",
+            autocompletion=offer_experiments,
         ),
     ],
     output: Annotated[
@@ -46,12 +48,16 @@ def reproduce(
             metavar="smoke|quick|paper",
             help="smoke: a minute, to see that all works; quick: all experiments in one to two hours on two cores; "
             "paper: the paper's sizes, seeds and cut-offs.",
+            autocompletion=offering(("smoke", "quick", "paper")),
         ),
     ] = "quick",
     executor: Annotated[
         str,
         typer.Option(
-            "--executor", metavar="|".join(EXECUTORS), help="Processes of this machine, or an existing Ray cluster."
+            "--executor",
+            metavar="|".join(EXECUTORS),
+            help="Processes of this machine, or an existing Ray cluster.",
+            autocompletion=offering(EXECUTORS),
         ),
     ] = "local",
     address: Annotated[
@@ -127,8 +133,8 @@ def _executor(name: str, address: str | None, jobs: int | None) -> Executor:
         from asnets.experiments.ray_executor import RayExecutor
 
         return RayExecutor(address, jobs)
-    from asnets.evaluation.rollouts import num_cores
     from asnets.experiments.executors import LocalExecutor
+    from asnets.machine import num_cores
 
     return LocalExecutor(jobs or num_cores())
 

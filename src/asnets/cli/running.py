@@ -1,4 +1,4 @@
-"""What all commands share: options, error messages, loading a task, limits, progress."""
+"""What all commands share: options, error messages, loading a task, limits."""
 
 from __future__ import annotations
 
@@ -17,18 +17,14 @@ from types import FrameType
 from typing import Annotated, Any, ParamSpec, TypeVar
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.text import Text
 
-from asnets.cli.logs import PROGRESS
+from asnets.cli.completion import offer_costs, offer_models
 from asnets.cli.process import ExitCode, complain, interruption, output_failure
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import AsnetsError, ConfigError, Diagnostic, InputError, LimitError
 from asnets.grounding import Limits
 from asnets.loading import LoadedTask, load_stages
 
-LOG_INTERVAL = 10.0
 _LOGGER = logging.getLogger(__name__)
 
 P = ParamSpec("P")
@@ -44,7 +40,13 @@ ProblemArgument = Annotated[
     ),
 ]
 CostsOption = Annotated[
-    str, typer.Option("--costs", metavar="unit|metric", help="Cost of an action: 1, or from the problem's :metric.")
+    str,
+    typer.Option(
+        "--costs",
+        metavar="unit|metric",
+        help="Cost of an action: 1, or from the problem's :metric.",
+        autocompletion=offer_costs,
+    ),
 ]
 ModelCostsOption = Annotated[
     str | None,
@@ -52,6 +54,7 @@ ModelCostsOption = Annotated[
         "--costs",
         metavar="unit|metric",
         help="Cost of an action: 1, or from the problem's :metric; that of the model, else unit, if left out.",
+        autocompletion=offer_costs,
     ),
 ]
 MaxActionsOption = Annotated[
@@ -70,7 +73,11 @@ MemoryLimitOption = Annotated[
 ]
 ModelArgument = Annotated[
     str,
-    typer.Argument(metavar="MODEL", help="Model file, as written by `asnets train`, or a name from `asnets models`."),
+    typer.Argument(
+        metavar="MODEL",
+        help="Model file, as written by `asnets train`, or a name from `asnets models`.",
+        autocompletion=offer_models,
+    ),
 ]
 ProblemsArgument = Annotated[
     list[str], typer.Argument(metavar="PROBLEM", help="Problem files, or FILE:NAME where one holds several.")
@@ -227,59 +234,6 @@ def bounded(deadline: Deadline, doing: str) -> Iterator[None]:
         signal.signal(signal.SIGALRM, handler)
         if outer:
             signal.setitimer(signal.ITIMER_REAL, max(1e-3, outer - (time.perf_counter() - begin)), repeat)
-
-
-@contextmanager
-def progress_bar(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
-    """A bar on the terminal; where standard error is not a terminal, a line now and then."""
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[figures]}", markup=False),
-        TimeRemainingColumn(),
-    )
-    log = _now_and_then()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(what, total=total, figures="")
-
-        def update(done: int, figures: str) -> None:
-            bar.update(task, completed=done, figures=figures)
-            log(f"{what}: {done:,} of {total:,}, {figures}")
-
-        yield update
-
-
-@contextmanager
-def live_figures(first: str) -> Iterator[Callable[[str], None]]:
-    """One line on the terminal that is written over; where standard error is not a terminal, a line now and then."""
-    console = Console(stderr=True)
-    log = _now_and_then()
-    if not console.is_terminal:
-        yield log
-        return
-    with console.status(Text(first), spinner="line") as status:
-
-        def update(figures: str) -> None:
-            status.update(Text(figures))
-            log(figures)
-
-        yield update
-
-
-def _now_and_then() -> Callable[[str], None]:
-    """Logs progress, at most every `LOG_INTERVAL` seconds."""
-    last = time.perf_counter()
-
-    def log(figures: str) -> None:
-        nonlocal last
-        now = time.perf_counter()
-        if now - last >= LOG_INTERVAL:
-            last = now
-            PROGRESS.info(figures)
-
-    return log
 
 
 def print_json(value: Any) -> None:

@@ -20,7 +20,6 @@ from asnets.cli.running import (
     bounded,
     load,
     print_json,
-    progress_bar,
 )
 from asnets.cli.tables import facts_table, show_table
 from asnets.deadline import Deadline
@@ -30,6 +29,7 @@ from asnets.evaluation import simulate as run_episodes
 from asnets.evaluation.rollouts import ENDINGS, check_run
 from asnets.grounding import DEFAULT_LIMITS, GroundTask
 from asnets.policies import RandomPolicy, TaskPolicy
+from asnets.progress import progress_bar
 
 
 def simulate(

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from asnets.cli.completion import offer_heuristics, offer_planners
 from asnets.cli.running import (
     CostsOption,
     DomainArgument,
@@ -18,7 +19,6 @@ from asnets.cli.running import (
     ProblemArgument,
     SeedOption,
     bounded,
-    live_figures,
     load,
     parse_size,
     print_json,
@@ -41,6 +41,7 @@ from asnets.planning import (
 )
 from asnets.planning.solvers import check_options
 from asnets.policies.table import extract_policy, is_policy, save_policy
+from asnets.solving import shown_search
 
 _LOGGER = logging.getLogger(__name__)
 _PLANNER_HELP = "One of: " + "; ".join(f"{info.name} ({info.description})" for info in PLANNERS.values()) + "."
@@ -54,9 +55,14 @@ _HEURISTIC_HELP = (
 def solve(
     domain: DomainArgument,
     problem: ProblemArgument = None,
-    planner: Annotated[str, typer.Option("--planner", metavar="|".join(PLANNERS), help=_PLANNER_HELP)] = "lrtdp",
+    planner: Annotated[
+        str, typer.Option("--planner", metavar="|".join(PLANNERS), help=_PLANNER_HELP, autocompletion=offer_planners)
+    ] = "lrtdp",
     heuristic: Annotated[
-        str, typer.Option("--heuristic", metavar="|".join(HEURISTICS), help=_HEURISTIC_HELP)
+        str,
+        typer.Option(
+            "--heuristic", metavar="|".join(HEURISTICS), help=_HEURISTIC_HELP, autocompletion=offer_heuristics
+        ),
     ] = "lmcut",
     depth: Annotated[
         int | None, typer.Option("--depth", min=1, help="Depth of the short-sighted SSPs of ssipp (3 if left out).")
@@ -109,14 +115,8 @@ def solve(
     with bounded(deadline, f"solving {problem or domain}"):
         task = load(domain, problem, costs, max_actions, lenient, deadline).task
         solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth)
-        with live_figures("searching") as show:
-            solution = solver.solve(
-                limits=limits,
-                progress=lambda value, expanded, seconds, memory: show(
-                    f"{planner} with {heuristic}: V(s0) {value:.4f}, {expanded:,} expanded "
-                    f"({expanded / max(seconds, 1e-9):,.0f} a second), {memory / 1e6:,.0f} MB, {seconds:.0f} s"
-                ),
-            )
+        with shown_search(solver) as show:
+            solution = solver.solve(limits=limits, progress=show)
     evaluation: Simulation | None = None
     is_saved = False
     late: LimitError | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +18,6 @@ from asnets.cli.running import (
     SeedOption,
     ThreadsOption,
     bounded,
-    live_figures,
     load,
     print_json,
     require,
@@ -30,6 +28,7 @@ from asnets.grounding import DEFAULT_LIMITS, GroundTask
 from asnets.network import NetworkConfig
 from asnets.training import TrainingConfig
 from asnets.training.config import named_preset
+from asnets.training.showing import shown_training
 
 if TYPE_CHECKING:
     from asnets.training.progress import EpochRecord
@@ -94,13 +93,12 @@ def train(
     def read(problem: str, deadline: Deadline) -> GroundTask:
         return load(domain, problem, costs, max_actions, lenient, deadline).task
 
-    with live_figures("reading") as show:
+    with shown_training(chosen.training) as display:
 
         def report(record: EpochRecord) -> None:
             if board is not None:
                 board.add(record)
-            if sys.stderr.isatty():  # Elsewhere there is a line of the log for each epoch.
-                show(_figures(chosen.training, record))
+            display.on_epoch(record)
 
         trainer, reason = run_training(
             problems,
@@ -112,7 +110,7 @@ def train(
             files=files,
             resume=resume,
             force=force,
-            progress=show,
+            progress=display.progress,
             on_epoch=report,
             bounded=bounded,
         )
@@ -125,12 +123,6 @@ def train(
         print_json({"model": str(output), "checkpoint": checkpoint} | trainer.result() | ending)
     else:
         _show(trainer, files, reason)
-
-
-def _figures(config: TrainingConfig, record: EpochRecord) -> str:
-    rate = record.elapsed / record.epoch
-    left = min(config.time_limit - record.elapsed, (config.max_epochs - record.epoch) * rate)
-    return f"{record}; at most {left:.0f} s left"
 
 
 def _show(trainer: Trainer, files: SessionFiles, reason: str) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,14 +18,20 @@ from asnets.errors import ConfigError
 from asnets.evaluation.failures import Failure, find_failures
 from asnets.evaluation.rollouts import ENDINGS, Simulation, check_policy, check_run, native_policy, simulate
 from asnets.evaluation.statistics import wilson_interval_95
+from asnets.frames import frame
 from asnets.grounding import GroundTask
+from asnets.notebook import NotebookView
 from asnets.policies.protocol import TaskPolicy
+from asnets.progress import progress_bar, show_progress
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 EvaluationStatus = Literal["finished", "time", "memory"]
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(NotebookView, view="evaluation"):
     """Runs of a policy on one problem.
 
     Attributes:
@@ -61,6 +68,15 @@ class Evaluation:
     def coverage(self) -> float:
         return self.goals / self.runs
 
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each run that ended before a cut-off: problem, and what `Simulation.to_frame` has.
+
+        Raises:
+            MissingPackageError: If pandas is not installed.
+        """
+        columns = self.finished.columns()
+        return frame({"problem": [self.task.problem] * self.finished.episodes} | columns, what="runs")
+
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
@@ -96,7 +112,7 @@ def evaluate(
     threads: int = 1,
     detect_dead_ends: bool = True,
     deadline: Deadline = NO_DEADLINE,
-    progress: Callable[[int], None] = lambda done: None,
+    progress: bool | Callable[[int], None] = False,
 ) -> Evaluation:
     """Runs a policy from the initial state.
 
@@ -110,7 +126,7 @@ def evaluate(
         threads: How many to use. Results are the same; times are those of all threads together.
         detect_dead_ends: Whether runs end where the goal cannot be reached even in the relaxation; see `simulate`.
         deadline: When runs are stopped, if that is before the time limit.
-        progress: Called with the number of runs made.
+        progress: True for a bar on a terminal or in a notebook; or what is called with the number of runs made.
     """
     check_policy(policy)
     check_run(max_steps, seed, runs)
@@ -129,7 +145,8 @@ def evaluate(
         detect_dead_ends=detect_dead_ends,
         deadline=within,
     )
-    parts, status = _run_in_parts(run, runs, threads, memory_limit, within, progress)
+    with show_progress(progress, lambda: _bar(policy.task.problem, runs), lambda done: None) as show:
+        parts, status = _run_in_parts(run, runs, threads, memory_limit, within, show)
     workers = threads if native_policy(policy) is not None else 1  # Others are asked on one thread.
     features, in_network = (after - before for after, before in zip(network_seconds(policy), spent, strict=True))
     in_episodes = sum(part.seconds for part in parts)
@@ -142,6 +159,12 @@ def evaluate(
     finished, numbers = _finished_runs(parts, policy.name, seed, max_steps)
     failures = find_failures(policy, finished, numbers, detect_dead_ends=detect_dead_ends, deadline=within)
     return Evaluation(policy.task, runs, finished, status, seconds, failures)
+
+
+@contextmanager
+def _bar(problem: str, runs: int) -> Iterator[Callable[[int], None]]:
+    with progress_bar(problem, runs) as update:
+        yield lambda done: update(done, "runs")
 
 
 def _run_in_parts(
@@ -183,6 +206,7 @@ def _finished_runs(
         np.concatenate([np.zeros(0, np.float64), *(part.costs for part in parts)])[numbers],
         endings[numbers],
         sum(part.seconds for part in parts),
+        numbers,
     )
     return finished, numbers
 

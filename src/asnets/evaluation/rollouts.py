@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,16 @@ from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError
 from asnets.evaluation.statistics import confidence_interval_95
+from asnets.frames import frame
 from asnets.grounding.task import Floats, Ints
+from asnets.machine import num_cores
+from asnets.notebook import NotebookView
 from asnets.planning import Solver
 from asnets.policies.protocol import Distribution, TaskPolicy
+from asnets.progress import progress_bar, show_progress
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Ending = Literal["goal", "dead_end", "step_limit", "stopped", "loop"]
 ENDINGS: tuple[Ending, ...] = ("goal", "dead_end", "step_limit", "stopped", "loop")
@@ -68,11 +75,12 @@ class EpisodeRecord:
 
 
 @dataclass(frozen=True)
-class Simulation:
+class Simulation(NotebookView, view="simulation"):
     """Many runs of one policy on one task.
 
     Attributes:
         seconds: Wall time of the runs themselves.
+        numbers: The number of the episode of each run; None for 0, 1, ….
     """
 
     policy: str
@@ -82,6 +90,7 @@ class Simulation:
     costs: npt.NDArray[np.float64]
     endings: npt.NDArray[np.int8]
     seconds: float
+    numbers: npt.NDArray[np.integer[Any]] | None = None
 
     def __repr__(self) -> str:
         cost = "" if self.mean_cost is None else f", mean cost {self.mean_cost:.2f}"
@@ -109,14 +118,40 @@ class Simulation:
     def steps_per_second(self) -> float:
         return float(self.steps.sum()) / self.seconds if self.seconds > 0 else 0.0
 
-    def record(self, episode: int) -> EpisodeRecord:
+    def record(self, run: int) -> EpisodeRecord:
+        """What one of the runs came to, counted from 0 however its episode is numbered."""
         return EpisodeRecord(
             self.seed,
-            episode,
-            int(self.steps[episode]),
-            float(self.costs[episode]),
-            ENDINGS[int(self.endings[episode])],
+            int(self._numbers[run]),
+            int(self.steps[run]),
+            float(self.costs[run]),
+            ENDINGS[int(self.endings[run])],
         )
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """The runs as columns of a table."""
+        return {
+            "policy": [self.policy] * self.episodes,
+            "seed": [self.seed] * self.episodes,
+            "episode": self._numbers.tolist(),
+            "steps": self.steps.tolist(),
+            "cost": self.costs.tolist(),
+            "ending": [ENDINGS[ending] for ending in self.endings],
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each run: policy, seed, episode, steps, cost, ending.
+
+        With seed and episode, `asnets.run` makes the very run again.
+
+        Raises:
+            MissingPackageError: If pandas is not installed.
+        """
+        return frame(self.columns(), what="runs")
+
+    @property
+    def _numbers(self) -> npt.NDArray[np.integer[Any]]:
+        return np.arange(self.episodes) if self.numbers is None else self.numbers
 
 
 @dataclass(frozen=True)
@@ -154,7 +189,7 @@ def simulate(
     first: int = 0,
     detect_dead_ends: bool = True,
     deadline: Deadline = NO_DEADLINE,
-    progress: Callable[[int, int], None] | None = None,
+    progress: bool | Callable[[int, int], None] | None = None,
 ) -> Simulation:
     """Runs episodes from the initial state until goal, dead end or step limit.
 
@@ -170,7 +205,8 @@ def simulate(
         detect_dead_ends: Whether to look, every few steps, for states from which the goal cannot be reached even in the
             relaxation; else only states without applicable actions are dead ends.
         deadline: Episodes that have not ended by then are stopped.
-        progress: Called with (episodes done, steps done) now and then.
+        progress: True for a bar on a terminal or in a notebook; or what is called with (episodes done, steps done) now
+            and then.
     """
     check_policy(policy)
     check_run(max_steps, seed, episodes, first)
@@ -190,7 +226,14 @@ def simulate(
             pass
         return batch.results()
 
-    return _in_chunks(run, policy.name, episodes, max_steps, seed, first, deadline, progress)
+    with show_progress(progress, lambda: _bar(policy.task.problem, episodes), lambda done, steps: None) as show:
+        return _in_chunks(run, policy.name, episodes, max_steps, seed, first, deadline, show)
+
+
+@contextmanager
+def _bar(problem: str, episodes: int) -> Iterator[Callable[[int, int], None]]:
+    with progress_bar(problem, episodes) as update:
+        yield lambda done, steps: update(done, f"{steps:,} steps")
 
 
 def execute(
@@ -256,7 +299,8 @@ def _in_chunks(
         if elapsed < _CHUNK_SECONDS:
             chunk *= 2
     steps, costs, endings = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return Simulation(policy, seed, max_steps, steps, costs, endings, spent)
+    numbers = np.uint64(first) + np.arange(len(steps), dtype=np.uint64)
+    return Simulation(policy, seed, max_steps, steps, costs, endings, spent, numbers)
 
 
 def trace(
@@ -406,11 +450,6 @@ def _traced(
             states.append(state)
             actions.append(action)
     return [*states, batch.state(0)], np.array(actions, np.int32), batch.results()
-
-
-def num_cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _difference(first: npt.NDArray[np.int32], second: npt.NDArray[np.int32]) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.evaluation.rollouts import EpisodeRecord, Trace, check_policy, trace
 from asnets.grounding.task import Ints
+from asnets.notebook import NotebookView
 from asnets.policies.protocol import Distribution, TaskPolicy
 
 
@@ -42,7 +43,7 @@ class RunStep:
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(NotebookView, view="run"):
     """One run of a policy, step by step.
 
     Attributes:

@@ -26,13 +26,13 @@ from functools import cache
 from importlib.metadata import version
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from asnets.errors import AsnetsError
 from asnets.experiments.store import CellResult
 from asnets.extras import is_installed
+from asnets.machine import processor
 from asnets.planning import resident_memory
 
 _GRACE = 2.0
@@ -180,22 +180,13 @@ def run_in_process(payload: dict[str, Any], model: bytes | None = None) -> CellR
 def machine() -> dict[str, Any]:
     """What this machine is, without its name."""
     return {
-        "processor": _processor(),
+        "processor": processor(),
         "cores": os.cpu_count(),
         "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "system": platform.system(),
         "python": platform.python_version(),
         **({"torch": version("torch")} if is_installed("torch") else {}),
     }
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.machine())
 
 
 class _Messages:

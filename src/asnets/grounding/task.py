@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from asnets import _native
 from asnets.errors import ConfigError
+from asnets.notebook import NotebookView
 
 Ints = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
@@ -132,7 +133,7 @@ class GroundSchema:
 
 
 @dataclass(frozen=True, eq=False)
-class GroundTask:
+class GroundTask(NotebookView, view="task"):
     """A ground SSP; two of them are equal if they are the same object.
 
     Attributes:

@@ -24,6 +24,7 @@ from asnets.files import Arrays, checksum, join_tensors, read_bytes, read_metada
 from asnets.grounding import GroundTask
 from asnets.grounding.fingerprint import fingerprint
 from asnets.grounding.task import Ints
+from asnets.notebook import NotebookView
 from asnets.planning import Solver
 from asnets.policies.protocol import Distribution, native_distributions
 
@@ -53,7 +54,7 @@ class PolicyOrigin:
 
 
 @dataclass(frozen=True, eq=False)
-class SavedPolicy:
+class SavedPolicy(NotebookView, view="saved_policy"):
     """A policy with an action for each state that it can reach.
 
     Attributes:

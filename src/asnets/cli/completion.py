@@ -1,0 +1,46 @@
+"""What the shell offers for a word that is being typed: the names that a command knows.
+
+Where nothing of ours fits, the shell goes on to offer files. `asnets --install-completion` sets it up.
+"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Callable, Iterable, Mapping
+
+from asnets.cli.topics import topic_titles
+from asnets.domains import FAMILIES
+from asnets.experiments.shipped import shipped_experiments
+from asnets.models import model_names
+from asnets.planning import HEURISTICS, PLANNERS
+
+Offer = Callable[[str], list[tuple[str, str]]]
+"""Gets what has been typed of a word; gives words and what they mean."""
+
+
+def offering(words: Iterable[str] | Mapping[str, str]) -> Offer:
+    """Offers words that begin with what has been typed; if they are given by what they mean, with that."""
+
+    def offer(incomplete: str) -> list[tuple[str, str]]:
+        meanings = words if isinstance(words, Mapping) else dict.fromkeys(words, "")
+        return [(word, meaning) for word, meaning in meanings.items() if word.startswith(incomplete)]
+
+    return offer
+
+
+def offer_models(incomplete: str) -> list[tuple[str, str]]:
+    """Shipped models, and model files."""
+    files = sorted(glob.glob(f"{glob.escape(incomplete)}*.asnet"))
+    return offering(dict.fromkeys(model_names(), "shipped"))(incomplete) + [(file, "file") for file in files]
+
+
+def offer_topics(incomplete: str) -> list[tuple[str, str]]:
+    """Topics of `asnets help`."""
+    return offering(topic_titles())(incomplete)
+
+
+offer_costs = offering(("unit", "metric"))
+offer_experiments = offering(("all", *shipped_experiments()))
+offer_families = offering({family.name: family.size_meaning for family in FAMILIES.values()})
+offer_heuristics = offering({info.name: info.description for info in HEURISTICS.values()})
+offer_planners = offering({info.name: info.description for info in PLANNERS.values()})

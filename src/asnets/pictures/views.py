@@ -1,0 +1,248 @@
+"""What notebooks show of tasks, policies, runs and their results: one small piece of HTML each.
+
+Text is escaped, lists are cut, and nothing is loaded from elsewhere. Colours come from the notebook, light or dark. The
+functions are found by their names: see `asnets.notebook.NotebookView`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from asnets.evaluation.rollouts import ENDING_WORDS, ENDINGS, Ending, Simulation
+from asnets.evaluation.statistics import wilson_interval_95
+from asnets.grounding import GroundTask
+from asnets.network.weights import num_parameters
+from asnets.pictures.draw import picture_of
+from asnets.pictures.html_view import Facts, HtmlView, cut, decimal, number
+from asnets.pictures.style import percent
+
+if TYPE_CHECKING:
+    from asnets.api import Policy
+    from asnets.evaluation.evaluate import Evaluation
+    from asnets.evaluation.runs import Run
+    from asnets.policies import SavedPolicy
+    from asnets.solving import Solved
+    from asnets.training.history import History
+
+MAX_PICTURE = 1_000_000
+"""Characters of the largest picture of a run that a notebook gets."""
+_MAX_DRAWN_ACTIONS = 30_000
+_MAX_STEPS = 20
+_MAX_EPOCHS = 10
+_COLOURS: dict[Ending, str] = {
+    "goal": "#009e73",
+    "dead_end": "#d55e00",
+    "step_limit": "#e69f00",
+    "loop": "#cc79a7",
+    "stopped": "#999999",
+}
+
+
+def task_view(task: GroundTask) -> str:
+    """A ground task: how large it is, what it asks for, and its schemas."""
+    low, high = (float(task.costs.min()), float(task.costs.max())) if task.num_actions else (0.0, 0.0)
+    costs = "unit: 1 an action" if task.cost_mode == "unit" else f"from the metric: {low:g} to {high:g} an action"
+    view = HtmlView(f"{task.problem} of {task.domain}", "task")
+    view.facts(
+        [
+            ("propositions", f"{task.num_propositions:,}, {len(task.propositions_of()):,} of them true at first"),
+            ("actions", f"{task.num_actions:,} of {number(len(task.schemas), 'schema')}"),
+            ("costs", costs),
+            ("objects", f"{len(task.objects):,}: {cut(task.objects)}"),
+            ("goal", _goal(task)),
+        ]
+    )
+    schemas = [
+        (schema.name, " ".join(schema.parameters), f"{schema.num_actions:,}", cut(map(str, schema.slots)))
+        for schema in task.schemas
+    ]
+    view.table(("schema", "parameters", "actions", "related atoms"), schemas, summary="schemas")
+    return view.html()
+
+
+def _goal(task: GroundTask) -> str:
+    if not task.goal_is_reachable:
+        return "cannot be reached, whatever is done"
+    literals, clauses = task.condition_literals[task.goal], task.condition_clauses[task.goal]
+    if not len(literals) and not len(clauses):
+        return "holds from the beginning"
+    names = (
+        task.atom_name(int(literal) // 2) if literal % 2 == 0 else f"(not {task.atom_name(int(literal) // 2)})"
+        for literal in literals
+    )
+    words = [cut(names, of=len(literals))] if len(literals) else []
+    words += [number(len(clauses), "disjunction")] if len(clauses) else []
+    return " and ".join(words)
+
+
+def policy_view(policy: Policy) -> str:
+    """A trained policy: its domain and network, and how it was trained."""
+    signature, config = policy.network.signature, policy.network.config
+    problems = policy.training.get("problems")
+    trained_on = [each for each in problems if isinstance(each, dict)] if isinstance(problems, list) else []
+    domains = dict.fromkeys(str(each.get("domain")) for each in trained_on)
+    view = HtmlView(f"Policy of {cut(domains)}" if domains else "Policy", "network")
+    view.facts(
+        [
+            ("schemas", cut(schema.name for schema in signature.schemas)),
+            ("predicates", cut(f"{name}/{arity}" for name, arity in signature.predicates)),
+            (
+                "network",
+                f"{number(config.layers, 'layer')} of hidden size {config.hidden}, {config.nonlinearity}, "
+                f"{num_parameters(signature, config):,} parameters",
+            ),
+            ("reads", cut(config.features) or "no action features"),
+            ("trained on", cut(str(each.get("problem")) for each in trained_on) or "not known"),
+            *_training_facts(policy.training),
+        ]
+    )
+    if len(policy.history):
+        _curve(view, policy.history)
+    return view.html()
+
+
+def _training_facts(training: dict[str, Any]) -> Facts:
+    """What a model file remembers, which may be anything."""
+    words = []
+    for key, text in (("epochs", "{:,} epochs"), ("seconds", "{:,.1f} s"), ("seed", "seed {}")):
+        value = training.get(key)
+        if isinstance(value, int | float):
+            words.append(text.format(value))
+    facts = [("training", ", ".join(words))] if words else []
+    if isinstance(training.get("ended"), str):
+        facts.append(("ended by", training["ended"]))
+    return facts
+
+
+def saved_policy_view(policy: SavedPolicy) -> str:
+    """The policy of a planner."""
+    origin = policy.origin
+    view = HtmlView(f"Policy for {policy.task.problem} of {policy.task.domain}", "table")
+    view.facts(
+        [
+            ("found by", f"{policy.name}, ε {origin.epsilon:g}, seed {origin.seed}"),
+            ("states", f"{len(policy.actions):,}"),
+            ("expected cost", f"{decimal(origin.value)} ({origin.costs} costs, penalty {origin.penalty:g})"),
+        ]
+    )
+    return view.html()
+
+
+def solved_view(solved: Solved) -> str:
+    """What a planner came to."""
+    solver, solution = solved.solver, solved.solution
+    converged = solution.status == "converged"
+    view = HtmlView(f"{solver.task.problem} of {solver.task.domain}", "solution")
+    view.facts(
+        [
+            ("planner", f"{solver.planner} with {solver.heuristic}"),
+            ("status", "converged" if converged else f"stopped by the limit on {solution.status}"),
+            ("expected cost", decimal(solution.value) + ("" if converged else " (not final)")),
+            ("states", f"{solution.expanded:,} expanded, {solution.evaluated:,} evaluated"),
+            ("effort", f"{solution.backups:,} backups, {solution.seconds:.2f} s, {solution.peak_memory / 1e6:,.0f} MB"),
+        ]
+    )
+    return view.html()
+
+
+def evaluation_view(evaluation: Evaluation) -> str:
+    """Runs of a policy on a problem: coverage, cost, and why runs failed."""
+    finished = evaluation.finished
+    low, high = wilson_interval_95(evaluation.goals, evaluation.runs)
+    view = HtmlView(f"{finished.policy} on {evaluation.task.problem} of {evaluation.task.domain}", "evaluation")
+    _endings_bar(view, finished, evaluation.runs)
+    facts = [
+        ("goals", f"{evaluation.goals:,} of {evaluation.runs:,} runs ({percent(low)}–{percent(high)}, 95% confidence)"),
+        ("mean cost", _mean_cost(finished, evaluation.task.cost_mode)),
+        ("time", f"{evaluation.seconds['total']:.2f} s, seed {finished.seed}"),
+    ]
+    if evaluation.status != "finished":
+        left = evaluation.runs - finished.episodes
+        facts.append(("stopped", f"by the limit on {evaluation.status}; {number(left, 'run')} not finished"))
+    view.facts(facts)
+    failures = [
+        (ENDING_WORDS[failure.ending], f"{failure.count:,}", failure.example) for failure in evaluation.failures
+    ]
+    view.table(("failure", "runs", "for example"), failures)
+    return view.html()
+
+
+def simulation_view(simulation: Simulation) -> str:
+    """Runs of a policy."""
+    view = HtmlView(f"{number(simulation.episodes, 'run')} of {simulation.policy}", "simulation")
+    _endings_bar(view, simulation, simulation.episodes)
+    endings = [
+        (ENDING_WORDS[ending], f"{simulation.count(ending):,}") for ending in ENDINGS if simulation.count(ending)
+    ]
+    steps = int(simulation.steps.sum())
+    view.facts(
+        [
+            *endings,
+            ("mean cost", _mean_cost(simulation)),
+            ("steps", f"{steps:,} in {simulation.seconds:.2f} s, at most {simulation.max_steps:,} a run"),
+            ("seed", str(simulation.seed)),
+        ]
+    )
+    return view.html()
+
+
+def _mean_cost(runs: Simulation, costs: str = "") -> str:
+    if runs.mean_cost is None:
+        return "no run reached the goal"
+    interval = "" if runs.ci95 is None else f" ± {runs.ci95:.2f}"
+    return f"{runs.mean_cost:.2f}{interval} over runs that reached the goal{f', {costs} costs' * bool(costs)}"
+
+
+def _endings_bar(view: HtmlView, runs: Simulation, total: int) -> None:
+    counts = {ending: runs.count(ending) for ending in ENDINGS}
+    view.shares([(ENDING_WORDS[ending], counts[ending] / total, _COLOURS[ending]) for ending in ENDINGS])
+
+
+def run_view(run: Run) -> str:
+    """A run: its picture, or the first steps where that would be too large."""
+    task = run.policy.task
+    left_out = f"{task.num_actions:,} actions"
+    if task.num_actions <= _MAX_DRAWN_ACTIONS:
+        picture = picture_of(run, task).html
+        if len(picture) <= MAX_PICTURE:
+            return f'<div style="background: #fff; padding: .1rem 1rem; border-radius: 4px">{picture}</div>'
+        left_out = number(len(run.steps), "step")
+    view = HtmlView(f"{task.problem} of {task.domain}: {run.record}", "run")
+    rows = [
+        (f"{index}", step.action, percent(step.probability) if step.probabilities else "–", _changes(step))
+        for index, step in enumerate(run.steps[:_MAX_STEPS], 1)
+    ]
+    view.table(("step", "action", "probability", "changes"), rows, total=len(run.steps))
+    view.note(f"{left_out}: too many for a picture here; `asnets run -o FILE.html` draws it.")
+    return view.html()
+
+
+def _changes(step: Any) -> str:
+    return cut([*(f"+{name}" for name in step.added), *(f"−{name}" for name in step.deleted)]) or "none"
+
+
+def history_view(history: History) -> str:
+    """A training, epoch by epoch: the curve, and the figures of the last epochs."""
+    view = HtmlView(f"Training of {number(len(history), 'epoch')}", "history")
+    if not len(history):
+        view.note("No epoch is known: MODEL.jsonl does not lie beside the model file.")
+        return view.html()
+    _curve(view, history)
+    rows = [
+        (
+            f"{record.epoch}{' (best)' * (history.best is record)}",
+            percent(record.coverage),
+            "–" if record.cost is None else f"{record.cost:.3f}",
+            f"{record.loss:.4f}",
+            f"{record.memory:,}",
+            f"{record.elapsed:.1f} s",
+        )
+        for record in history[-_MAX_EPOCHS:]
+    ]
+    headings = ("epoch", "coverage", "cost / teacher's", "loss", "memory", "elapsed")
+    view.table(headings, rows, total=len(history), last=True)
+    return view.html()
+
+
+def _curve(view: HtmlView, history: History) -> None:
+    view.curve("coverage on the training problems, by epoch", [record.coverage for record in history])
