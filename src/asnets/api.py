@@ -37,6 +37,18 @@ class Policy:
     Attributes:
         network: The network.
         training: How it was trained, as in the model file.
+
+    Example:
+        >>> policy = asnets.Policy.load("triangle-tireworld")  # A model of the package, or a file.
+        >>> task = asnets.generate("triangle-tireworld", 2)
+        >>> for action, probability in policy.probabilities(task).items():
+        ...     print(action, round(probability, 3))
+        (move-car l-1-1 l-2-1) 1.0
+        (move-car l-1-1 l-1-2) 0.0
+        >>> policy.evaluate(task, runs=30).goals
+        30
+        >>> policy.run(task, seed=1).record.ending
+        'goal'
     """
 
     def __init__(self, network: ASNet, training: dict[str, Any]) -> None:
@@ -212,6 +224,12 @@ def train(
         FileError: If a file cannot be read or written.
         LimitError: If the time limit, which holds for all of it, is reached before an epoch is finished.
         TrainingError: If the loss is no longer a number.
+
+    Example:
+        >>> small = [asnets.generate("triangle-tireworld", size) for size in (1, 2)]
+        >>> policy = asnets.train(None, small, seed=0, max_epochs=1, learn_steps=100)
+        >>> policy.evaluate(asnets.generate("triangle-tireworld", 4), runs=30).runs
+        30
     """
     if deadline is not None and not isinstance(deadline, Deadline):
         raise ConfigError(f"deadline must be a Deadline, such as asnets.Deadline(60), not {deadline!r}")

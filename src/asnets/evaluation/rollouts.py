@@ -171,6 +171,12 @@ def simulate(
             relaxation; else only states without applicable actions are dead ends.
         deadline: Episodes that have not ended by then are stopped.
         progress: Called with (episodes done, steps done) now and then.
+
+    Example:
+        >>> task = asnets.generate("triangle-tireworld", 3)
+        >>> walks = asnets.simulate(asnets.RandomPolicy(task), episodes=1000, seed=0)
+        >>> walks.count("goal"), walks.count("dead_end")
+        (73, 927)
     """
     check_policy(policy)
     check_run(max_steps, seed, episodes, first)
