@@ -8,7 +8,7 @@ PIP_INSTALL := -m pip install --quiet --disable-pip-version-check -c constraints
 BUILD_TOOLS := scikit-build-core nanobind cmake ninja
 EXTRAS := [test,lint,peers,browser,ray]
 
-.PHONY: help setup demo models test lint bench test-sanitize clean
+.PHONY: help setup demo models test lint bench docs pictures test-sanitize clean
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -43,6 +43,19 @@ test: lint  ## Lint, then all tests.
 
 bench: $(STAMP)  ## Measure against other tools, in one run on this machine.
 	$(BIN)/python -m benchmarks
+
+DOCS_STAMP := $(VENV)/.installed-docs
+SITE := build/site
+
+$(DOCS_STAMP): $(STAMP)
+	$(BIN)/python $(PIP_INSTALL) --no-build-isolation --editable '.[docs]'
+	touch $@
+
+docs: $(DOCS_STAMP)  ## Build the documentation into build/site; warnings are errors, nothing is fetched.
+	$(BIN)/python -m sphinx --nitpicky --fail-on-warning --keep-going --jobs auto -d build/site-cache docs $(SITE)
+
+pictures: $(STAMP)  ## Make the pictures of the README again.
+	$(BIN)/python scripts/make_pictures.py
 
 SANITIZE_VENV := .venv-sanitize
 SANITIZE_STAMP := $(SANITIZE_VENV)/.installed
