@@ -2,7 +2,7 @@
 
     ```console            commands after "$ ", each with the output below it, if any is shown
     ```python             a program; a ```text block right after it is what it prints
-    ```pddl, ```toml      a file, named in a comment on its first line
+    ```lisp, ```toml      a file, named in a comment on its first line
     four spaces           commands, if the lines begin as commands do, with or without "$ "
 
 In output, "…" stands for any part of a line, and alone on a line for any lines. Seconds, rates and megabytes are not
@@ -25,7 +25,7 @@ PAGES = {
     for path in (REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md")))
 }
 COMMANDS = ("asnets", "cp", "git", "make", "pip", "python", "ray", "sed")
-_FILES = ("pddl", "toml")
+_FILES = ("lisp", "toml")
 _FENCE = re.compile(r"^(?P<fence>```+)(?P<kind>\S*)\n(?P<text>.*?)^(?P=fence)$", re.DOTALL | re.MULTILINE)
 _INDENTED = re.compile(r"(?<=\n\n)(?:    .*\n|\n(?=    ))+")
 _NOT_COMPARED = (
