@@ -43,8 +43,13 @@ def _command(name: str, command: Any) -> str:
         rows = [row for row in (parameter.get_help_record(context) for parameter in parameters) if row]
         if rows:
             parts.append(f"**{title}**")
-            parts += [f"`{names.strip()}`\n: {_escaped(words) or '–'}" for names, words in rows]
+            parts += [f"`{_named(names)}`\n: {_escaped(words) or '–'}" for names, words in rows]
     return "\n\n".join(parts)
+
+
+def _named(names: str) -> str:
+    """Without the types of arguments, which say nothing beside their words."""
+    return re.sub(r" <(list\[)?(str|path)\]?>", "", names.strip(), flags=re.IGNORECASE)
 
 
 def _paragraphs(text: str) -> str:

@@ -3,7 +3,7 @@
     ```console            commands after "$ ", each with the output below it, if any is shown
     ```python             a program; a ```text block right after it is what it prints
     ```lisp, ```toml      a file, named in a comment on its first line
-    four spaces           commands, if the lines begin as commands do, with or without "$ "
+    four spaces           commands, if a line begins as a command does, with or without "$ "
 
 In output, "…" stands for any part of a line, and alone on a line for any lines. Seconds, rates and megabytes are not
 compared, nor is the width of tables. Weights differ a little between kinds of processors: of a policy that the page trains, a
@@ -24,7 +24,7 @@ PAGES = {
     path.relative_to(REPOSITORY).as_posix(): path.read_text(encoding="utf-8")
     for path in (REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md")))
 }
-COMMANDS = ("asnets", "cp", "git", "make", "pip", "python", "ray", "sed")
+COMMANDS = ("asnets", "cp", "git", "ln", "make", "pip", "python", "ray", "sed")
 _FILES = ("lisp", "toml")
 _FENCE = re.compile(r"^(?P<fence>```+)(?P<kind>\S*)\n(?P<text>.*?)^(?P=fence)$", re.DOTALL | re.MULTILINE)
 _INDENTED = re.compile(r"(?<=\n\n)(?:    .*\n|\n(?=    ))+")
@@ -86,7 +86,7 @@ def _indented(text: str) -> Iterator[Block]:
     lines = [line.removeprefix("    ") for line in text.splitlines()]
     if any(line.startswith("$ ") for line in lines):
         yield from _commands("\n".join(lines) + "\n")
-    elif all(not line or line.split()[0] in COMMANDS for line in lines):
+    elif any(line.split()[:1] == [command] for line in lines for command in COMMANDS):
         yield from (Block("command", line) for line in lines if line)
 
 

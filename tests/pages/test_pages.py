@@ -25,6 +25,8 @@ NOT_RUN = {
     r"pip install .*": "changes the environment",
     r"ray start .*": "tests/experiments/test_ray.py starts a cluster of its own",
     r"asnets reproduce .*": "takes minutes to months; tests/experiments run the same at the scale smoke",
+    r"ln -s DIR/.*": "of a folder that is not part of the repository",
+    r"python -m benchmarks\..*": "takes hours; tests/benchmarks reads its table",
     r"asnets report DIR": "of results that another command makes; tests/experiments/test_report_writing.py writes some",
 }
 OTHERS = {"docs/extending.md": "tests/test_extending.py"}
