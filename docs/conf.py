@@ -23,15 +23,15 @@ extensions = [
 exclude_patterns = ["_build", "_ext", "README.md", "**.ipynb_checkpoints"]
 root_doc = "index"
 nitpicky = True
-# What the documentation does not hold: Python's own types and those of other packages, which are not fetched, and types that
-# only name others.
+# What the documentation does not hold: Python's own types and those of other packages, which are not fetched, and
+# types that only name others.
 nitpick_ignore_regex = [
     ("py:.*", r"(numpy|np|npt|torch|pathlib|collections|typing|types|logging)\..*"),
     ("py:.*", r"(Path|Any|Sequence|Callable|Iterable|Iterator|Mapping|optional|Literal.*|NDArray|ndarray|array)"),
     ("py:.*", r"asnets\._native\..*|_native\..*"),
 ]
 
-# --- Pages -----------------------------------------------------------------------------------------------------------
+# --- Pages ---
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
@@ -40,14 +40,14 @@ smartquotes = False  # They would make one dash of the two of an option.
 pygments_style = "friendly"
 pygments_dark_style = "monokai"
 
-# --- Notebooks: executed once, and again where their text has changed --------------------------------------------------
+# --- Notebooks: executed once, and again where their text has changed ---
 
 nb_execution_mode = "cache"
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 nb_merge_streams = True
 
-# --- The reference -----------------------------------------------------------------------------------------------------
+# --- The reference ---
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
@@ -59,7 +59,7 @@ napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
 
-# --- How it looks; nothing is fetched from elsewhere -------------------------------------------------------------------
+# --- How it looks; nothing is fetched from elsewhere ---
 
 html_theme = "furo"
 html_title = f"asnets {release}"

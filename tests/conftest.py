@@ -22,7 +22,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The documentation, built as `make docs` does, but for the notebooks, which are not run: the folder of its pages."""
+    """The folder of the documentation, built as `make docs` does, but for the notebooks, which are not run."""
     for package in ("sphinx", "furo", "myst_nb"):
         pytest.importorskip(package, reason=f"{package} is not installed (asnets[docs])")
     folder = tmp_path_factory.mktemp("site")

@@ -1,9 +1,9 @@
 """Parts of pages that are made of the program: the reference of commands and that of names.
 
 A line `<!-- commands -->` becomes a section for each command, made of what `asnets COMMAND --help` knows. A line
-`<!-- names: PACKAGE -->` becomes the documentation of all that the package's `__all__` holds, and `<!-- names: A.B C.D -->`
-that of the named things. `<!-- options: A.B -->` becomes the options of a configuration, and `<!-- pages: a b -->` those of the
-pages that are there.
+`<!-- names: PACKAGE -->` becomes the documentation of all that the package's `__all__` holds, and
+`<!-- names: A.B C.D -->` that of the named things. `<!-- options: A.B -->` becomes the options of a configuration, and
+`<!-- pages: a b -->` those of the pages that are there.
 """
 
 from __future__ import annotations

@@ -12,7 +12,17 @@ from tests.support import PATIENCE
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-PAGES = ("index", "getting-started", "own-domain", "cli", "api", "paper", "reproduce", "planners", "notebooks/first-policy")
+PAGES = (
+    "index",
+    "getting-started",
+    "own-domain",
+    "cli",
+    "api",
+    "paper",
+    "reproduce",
+    "planners",
+    "notebooks/first-policy",
+)
 
 
 @pytest.mark.parametrize("width", [390, 1366])

@@ -6,8 +6,8 @@
     four spaces           commands, if a line begins as a command does, with or without "$ "
 
 In output, "…" stands for any part of a line, and alone on a line for any lines. Seconds, rates and megabytes are not
-compared, nor is the width of tables. Weights differ a little between kinds of processors: of a policy that the page trains, a
-name that ends in .asnet, fractions and the steps of a single run are not compared either.
+compared, nor is the width of tables. Weights differ a little between kinds of processors: of a policy that the page
+trains, a name that ends in .asnet, fractions and the steps of a single run are not compared either.
 """
 
 from __future__ import annotations

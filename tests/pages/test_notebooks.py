@@ -1,4 +1,4 @@
-"""The notebooks of docs/notebooks: they run, and what they compute is right. The site runs them with longer trainings."""
+"""The notebooks run, and what they compute is right. The site runs them with longer trainings."""
 
 from __future__ import annotations
 

@@ -51,7 +51,9 @@ def test_blocks_do_what_the_page_shows(page: str, tmp_path: Path, monkeypatch: p
         printed = run_program(block.text, page, names) if block.kind == "python" else run_command(block)
         if block.output is not None:
             trained = ".asnet" in block.text
-            assert shows(block.output, printed, trained=trained), f"{page}: {block.text}\nprints\n{printed}\nnot\n{block.output}"
+            assert shows(block.output, printed, trained=trained), (
+                f"{block.text}\nprints\n{printed}\nnot\n{block.output}"
+            )
 
 
 def run_program(text: str, page: str, names: dict[str, object]) -> str:

@@ -1,4 +1,4 @@
-"""The site, as it is built: every page is there, every link within it leads somewhere, and nothing comes from elsewhere."""
+"""The site, as it is built: all pages are there, all links within it lead somewhere, nothing comes from elsewhere."""
 
 from __future__ import annotations
 
