@@ -8,10 +8,10 @@ DEV_STAMP := $(VENV)/.installed-for-developers
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check -c constraints.txt
 BUILD_TOOLS := scikit-build-core nanobind cmake ninja
 EXTRAS := [train]
-DEV_EXTRAS := [report,ray,pandas,test,lint,peers,browser]
+DEV_EXTRAS := [report,ray,pandas,docs,test,lint,peers,browser]
 STRICT := --config-settings=cmake.define.ASNETS_WERROR=ON
 
-.PHONY: help setup demo models test lint bench wheel test-sanitize clean
+.PHONY: help setup demo models test lint bench wheel docs pictures test-sanitize clean
 
 help:  ## Show this list.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -66,6 +66,14 @@ wheel: $(WHEEL_VENV)/bin/python  ## Make dist/: a source distribution, a wheel o
 	mv dist/unrepaired/*.tar.gz dist/
 	rm -rf dist/unrepaired
 	$(WHEEL_VENV)/bin/python scripts/check_wheel.py dist/*.whl
+
+SITE := build/site
+
+docs: $(DEV_STAMP)  ## Build the documentation into build/site; warnings are errors, nothing is fetched.
+	$(BIN)/python -m sphinx --nitpicky --fail-on-warning --keep-going --jobs auto -d build/site-cache docs $(SITE)
+
+pictures: $(STAMP)  ## Make the pictures of the README again.
+	$(BIN)/python scripts/make_pictures.py
 
 SANITIZE_VENV := .venv-sanitize
 SANITIZE_STAMP := $(SANITIZE_VENV)/.installed

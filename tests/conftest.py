@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.support import REPOSITORY
 
 # Hypothesis keeps no time.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -12,3 +18,17 @@ settings.load_profile("patient")
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and commands would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the documentation, built as `make docs` does, but for the notebooks, which are not run."""
+    for package in ("sphinx", "furo", "myst_nb"):
+        pytest.importorskip(package, reason=f"{package} is not installed (asnets[docs])")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-q", "--nitpicky", "--fail-on-warning", "--keep-going"]
+    places = ["-d", str(folder / "cache"), str(REPOSITORY / "docs"), str(folder / "pages")]
+    without_notebooks = ["-D", "nb_execution_mode=off"]
+    result = subprocess.run([*command, *without_notebooks, *places], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return folder / "pages"

@@ -46,6 +46,18 @@ class Policy(NotebookView, view="policy"):
         training: How it was trained, as in the model file.
         history: What each epoch of its training came to. Of a policy from a file, that of MODEL.jsonl,
             which training writes beside it; else empty.
+
+    Example:
+        >>> policy = asnets.Policy.load("triangle-tireworld")  # A model of the package, or a file.
+        >>> task = asnets.generate("triangle-tireworld", 2)
+        >>> for action, probability in policy.probabilities(task).items():
+        ...     print(action, round(probability, 3))
+        (move-car l-1-1 l-2-1) 1.0
+        (move-car l-1-1 l-1-2) 0.0
+        >>> policy.evaluate(task, runs=30).goals
+        30
+        >>> policy.run(task, seed=1).record.ending
+        'goal'
     """
 
     def __init__(self, network: Network, training: dict[str, Any], history: History | None = None) -> None:
@@ -251,6 +263,12 @@ def train(
         LimitError: If the time limit, which holds for all of it, is reached before an epoch is finished.
         TrainingError: If the loss is no longer a number.
         MissingPackageError: If torch is not installed.
+
+    Example:
+        >>> small = [asnets.generate("triangle-tireworld", size) for size in (1, 2)]
+        >>> policy = asnets.train(None, small, seed=0, max_epochs=1, learn_steps=100)
+        >>> policy.evaluate(asnets.generate("triangle-tireworld", 4), runs=30).runs
+        30
     """
     require_torch("training")
     from asnets.training.advice import shortcomings

@@ -15,6 +15,14 @@ class Deadline:
     Attributes:
         seconds: How long after its beginning it lies; infinite for none.
         native: The same for the compiled core, which looks at it every few milliseconds; None for none.
+
+    Example:
+        >>> deadline = asnets.Deadline(60)
+        >>> deadline.has_passed()
+        False
+        >>> deadline.cancel()  # From another thread, for example.
+        >>> asnets.solve(asnets.generate("triangle-tireworld", 3), deadline=deadline).status
+        'interrupted'
     """
 
     def __init__(self, seconds: float | None = None, within: Deadline | None = None, used: float = 0.0) -> None:

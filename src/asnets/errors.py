@@ -17,7 +17,15 @@ _MAX_SHOWN = 100
 
 
 class AsnetsError(Exception):
-    """Base of all errors that are reported to the user without a traceback."""
+    """Base of all errors that are reported to the user without a traceback.
+
+    Example:
+        >>> try:
+        ...     asnets.solve(asnets.generate("gripper", 1), planner="lrtpd")
+        ... except asnets.AsnetsError as error:
+        ...     print(error)
+        unknown planner 'lrtpd'; expected one of vi, lrtdp, ilao, cgilao, ssipp
+    """
 
 
 class ConfigError(AsnetsError):

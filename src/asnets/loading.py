@@ -52,6 +52,15 @@ def load(
         FileError: If a file cannot be read or does not hold what is asked for.
         InputError: With all mistakes of the files.
         LimitError: If the task is too large, or the deadline passes.
+
+    Example:
+        >>> from asnets.domains import domain_text, generate
+        >>> from asnets.ppddl.writer import write_problem
+        >>> with open("domain.pddl", "w") as domain, open("problem.pddl", "w") as problem:
+        ...     _ = domain.write(domain_text("gripper"))
+        ...     _ = problem.write(write_problem(generate("gripper", 2)))
+        >>> asnets.load("domain.pddl", "problem.pddl")
+        <GroundTask gripper-n2 of gripper-strips: 12 propositions, 20 actions of 3 schemas, unit costs>
     """
     return load_stages(
         domain, problem, costs=costs, limits=limits, lenient=lenient, on_warning=on_warning, deadline=deadline
@@ -80,6 +89,19 @@ def load_text(
         lenient: Whether to forgive what the competition's simulator forgives, with warnings.
         on_warning: Called with each warning.
         deadline: When reading and grounding have to end.
+
+    Example:
+        >>> task = asnets.load_text(
+        ...     '''
+        ...     (define (domain coins) (:predicates (heads ?c))
+        ...       (:action toss :parameters (?c) :precondition (not (heads ?c))
+        ...         :effect (probabilistic 0.5 (heads ?c))))
+        ...     (define (problem two) (:domain coins) (:objects penny dime)
+        ...       (:goal (and (heads penny) (heads dime))))
+        ...     '''
+        ... )
+        >>> print(asnets.solve(task).value)  # Each coin takes two tosses.
+        4.0
     """
 
     def read() -> tuple[Domain, Problem]:
@@ -103,6 +125,12 @@ def generate(
 
     Raises:
         ConfigError: If there is no such family, or the size is below its minimum.
+
+    Example:
+        >>> asnets.generate("triangle-tireworld", 3)
+        <GroundTask triangle-tire-3 of triangle-tire: 46 propositions, 65 actions of 2 schemas, unit costs>
+        >>> asnets.generate("prob-blocksworld", 5, seed=1).num_actions
+        50
     """
 
     def read() -> tuple[Domain, Problem]:

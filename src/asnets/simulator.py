@@ -26,6 +26,15 @@ class State:
     Attributes:
         simulator: Whose state it is.
         propositions: The numbers of the true propositions, ascending.
+
+    Example:
+        >>> state = asnets.Simulator(asnets.generate("triangle-tireworld", 1)).state
+        >>> state.applicable_names
+        ('(move-car l-1-1 l-1-2)', '(move-car l-1-1 l-2-1)')
+        >>> "(vehicle-at l-1-1)" in state
+        True
+        >>> state.is_goal, state.is_dead_end
+        (False, False)
     """
 
     __slots__ = ("_key", "propositions", "simulator")
@@ -111,6 +120,20 @@ class Simulator:
         state: The current state.
         steps: Actions taken since the last reset.
         cost: Their total cost.
+
+    Example:
+        >>> simulator = asnets.Simulator(asnets.generate("triangle-tireworld", 1), seed=0)
+        >>> here = simulator.clone()
+        >>> for probability, successor in simulator.successors("(move-car l-1-1 l-2-1)"):
+        ...     print(probability, "(not-flattire)" in successor)
+        0.5 False
+        0.5 True
+        >>> simulator.step("(move-car l-1-1 l-2-1)").is_dead_end
+        False
+        >>> simulator.restore(here)
+        State((vehicle-at l-1-1) (spare-in l-2-1) (spare-in l-2-2) (spare-in l-3-1) (not-flattire))
+        >>> simulator.steps, simulator.cost
+        (0, 0.0)
     """
 
     def __init__(self, task: GroundTask, *, seed: int = 0, episode: int = 0) -> None:

@@ -106,6 +106,13 @@ def solve(
     Raises:
         ConfigError: If a name is unknown or a number out of range.
         LimitError: If an action has too many successors to enumerate.
+
+    Example:
+        >>> solved = asnets.solve(asnets.generate("triangle-tireworld", 3), planner="ilao", heuristic="lmcut")
+        >>> solved.status, round(solved.value, 2)
+        ('converged', 17.5)
+        >>> solved.value_of(["(vehicle-at l-1-6)", "(not-flattire)"])  # One move from the goal.
+        1.0
     """
     solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth)
     limits = SearchLimits(seconds=time_limit, memory=memory_limit, deadline=deadline)

@@ -25,6 +25,12 @@ FAMILIES: dict[str, Family] = {
         gripper.FAMILY,
     )
 }
+"""The benchmark families by name.
+
+Example:
+    >>> asnets.FAMILIES["triangle-tireworld"].size_meaning
+    'n, for a triangle with 2n + 1 locations on each side'
+"""
 
 
 def generate(family: str, size: int, *, seed: int = 0, index: int = 0) -> Problem:

@@ -127,6 +127,14 @@ def evaluate(
         detect_dead_ends: Whether runs end where the goal cannot be reached even in the relaxation; see `simulate`.
         deadline: When runs are stopped, if that is before the time limit.
         progress: True for a bar on a terminal or in a notebook; or what is called with the number of runs made.
+
+    Example:
+        >>> solved = asnets.solve(asnets.generate("triangle-tireworld", 2))
+        >>> result = asnets.evaluate(solved.policy, runs=30, seed=0)
+        >>> result.goals, result.coverage
+        (30, 1.0)
+        >>> round(result.mean_cost, 2)
+        11.53
     """
     check_policy(policy)
     check_run(max_steps, seed, runs)

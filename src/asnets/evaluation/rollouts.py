@@ -207,6 +207,12 @@ def simulate(
         deadline: Episodes that have not ended by then are stopped.
         progress: True for a bar on a terminal or in a notebook; or what is called with (episodes done, steps done) now
             and then.
+
+    Example:
+        >>> task = asnets.generate("triangle-tireworld", 3)
+        >>> walks = asnets.simulate(asnets.RandomPolicy(task), episodes=1000, seed=0)
+        >>> walks.count("goal"), walks.count("dead_end")
+        (73, 927)
     """
     check_policy(policy)
     check_run(max_steps, seed, episodes, first)

@@ -74,7 +74,17 @@ def run(
     detect_dead_ends: bool = True,
     deadline: Deadline = NO_DEADLINE,
 ) -> Run:
-    """One run of any policy of a task, step by step: the one that `simulate` makes for this seed and number."""
+    """One run of any policy of a task, step by step: the one that `simulate` makes for this seed and number.
+
+    Example:
+        >>> solved = asnets.solve(asnets.generate("monster", 2))
+        >>> for step in asnets.run(solved.policy, seed=0).steps:
+        ...     print(step.action, step.added)
+        (init-monster) ('(initialised)', '(has-monster right-end)')
+        (drive start left-1) ('(robot-at left-1)',)
+        (drive left-1 left-end) ('(robot-at left-end)',)
+        (drive left-end finish) ('(robot-at finish)',)
+    """
     check_policy(policy)
     task = policy.task
     drawn_from: list[Distribution] = []

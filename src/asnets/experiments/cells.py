@@ -51,7 +51,15 @@ class Place:
 
 
 def grid(experiment: Experiment) -> list[tuple[Place, Cell]]:
-    """All cells of an experiment: trainings, then the test problems by size."""
+    """All cells of an experiment: trainings, then the test problems by size.
+
+    Example:
+        >>> from asnets.experiments.cells import grid
+        >>> from asnets.experiments.definition import load_experiment
+        >>> place, cell = grid(load_experiment("monster", "smoke"))[0]
+        >>> place.system, place.seed
+        ('paper-layers-1', 0)
+    """
     trainings = {
         (system.name, seed): _training(experiment, system, seed)
         for system in experiment.systems

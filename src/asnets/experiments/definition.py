@@ -152,6 +152,12 @@ def load_experiment(name: str, scale: str) -> Experiment:
         ConfigError: If there is no such experiment or scale, or a key or value is wrong.
         FileError: If a file cannot be read.
         InputError: If a domain or problem file is not accepted.
+
+    Example:
+        >>> from asnets.experiments.definition import load_experiment
+        >>> experiment = load_experiment("monster", "smoke")
+        >>> [problem.name for problem in experiment.test]
+        ['monster-n1', 'monster-n2']
     """
     if name in shipped_experiments():
         return _experiment(name, TomlTable(shipped_table(f"{name}.toml"), f"experiment {name}"), scale, Path())

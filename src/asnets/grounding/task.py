@@ -147,6 +147,15 @@ class GroundTask(NotebookView, view="task"):
         schemas: One for each action schema of the domain, also those without ground actions.
         costs: Cost of each action.
         cost_mode: "unit" or "metric".
+
+    Example:
+        >>> task = asnets.generate("triangle-tireworld", 1)
+        >>> task
+        <GroundTask triangle-tire-1 of triangle-tire: 10 propositions, 11 actions of 2 schemas, unit costs>
+        >>> task.action_name(0)
+        '(move-car l-1-1 l-1-2)'
+        >>> [task.atom_name(atom) for atom in task.propositions_of()]
+        ['(vehicle-at l-1-1)', '(spare-in l-2-1)', '(spare-in l-2-2)', '(spare-in l-3-1)', '(not-flattire)']
     """
 
     domain: str

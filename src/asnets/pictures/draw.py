@@ -34,6 +34,11 @@ class RunPicture:
         run: What is shown.
         svg: An overview as an SVG document.
         html: All of it as a part of an HTML page, complete in itself: see `asnets.pictures.page`.
+
+    Example:
+        >>> policy = asnets.Policy.load("cosanostra")
+        >>> asnets.pictures.draw_run(policy, asnets.generate("cosanostra", 2)).kind
+        'steps'
     """
 
     kind: Kind
@@ -53,6 +58,12 @@ def draw_run(
         seed: Of all random choices.
         max_steps: Step limit.
         title: Over the picture; the name of the problem if left out.
+
+    Example:
+        >>> policy = asnets.Policy.load("triangle-tireworld")
+        >>> drawing = asnets.pictures.draw_run(policy, asnets.generate("triangle-tireworld", 3), seed=1)
+        >>> drawing.kind, drawing.run.record.ending
+        ('map', 'goal')
     """
     own = policy if isinstance(policy, TaskPolicy) else policy.of(task)
     return picture_of(run_once(own, seed=seed, max_steps=max_steps), task, title=title)
@@ -68,6 +79,12 @@ def picture_of(run: Run, task: GroundTask, *, title: str | None = None) -> RunPi
 
     Raises:
         ConfigError: If the run is of another task.
+
+    Example:
+        >>> task = asnets.generate("blocksworld", 4)
+        >>> run = asnets.run(asnets.solve(task).policy)
+        >>> asnets.pictures.picture_of(run, task).kind
+        'towers'
     """
     task.check_same(run.policy.task)
     title = f"{task.problem} of {task.domain}" if title is None else title

@@ -192,7 +192,14 @@ def draw_fragment(run: Run, kind: str, title: str, contents: Contents) -> str:
 
 
 def page(title: str, fragments: Sequence[str]) -> str:
-    """A whole page of fragments, which loads nothing from anywhere."""
+    """A whole page of fragments, which loads nothing from anywhere.
+
+    Example:
+        >>> policy = asnets.Policy.load("prob-blocksworld")
+        >>> drawing = asnets.pictures.draw_run(policy, asnets.generate("prob-blocksworld", 4))
+        >>> asnets.pictures.page("Four blocks", [drawing.html]).splitlines()[0]
+        '<!DOCTYPE html>'
+    """
     root = ElementTree.Element("html", {"lang": "en"})
     head = add(root, "head")
     add(head, "meta", charset="utf-8")

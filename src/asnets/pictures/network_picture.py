@@ -61,7 +61,14 @@ class _Column(NamedTuple):
 
 
 def draw_network(task: GroundTask, config: NetworkConfig) -> str:
-    """The network of a task as an SVG document."""
+    """The network of a task as an SVG document.
+
+    Example:
+        >>> from asnets.network.config import NetworkConfig
+        >>> drawing = asnets.pictures.draw_network(asnets.generate("triangle-tireworld", 1), NetworkConfig())
+        >>> drawing.startswith("<svg")
+        True
+    """
     return _Picture(task, config).draw()
 
 

@@ -34,6 +34,12 @@ class HeuristicInfo:
 HEURISTICS: dict[str, HeuristicInfo] = {
     info.name: info for info in (HeuristicInfo(*entry) for entry in _native.heuristics())
 }
+"""The heuristics by name, with what each guarantees.
+
+Example:
+    >>> [name for name, heuristic in asnets.HEURISTICS.items() if heuristic.admissible]
+    ['zero', 'hmax', 'lmcut']
+"""
 
 
 def make_heuristic(task: GroundTask, name: str) -> _native.Heuristic:

@@ -42,6 +42,12 @@ class PlannerInfo:
 
 
 PLANNERS: dict[str, PlannerInfo] = {info.name: info for info in (PlannerInfo(*entry) for entry in _native.planners())}
+"""The planners by name, with what each guarantees.
+
+Example:
+    >>> [name for name, planner in asnets.PLANNERS.items() if planner.optimal]
+    ['vi', 'lrtdp', 'ilao', 'cgilao']
+"""
 
 
 @dataclass(frozen=True)

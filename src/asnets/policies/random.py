@@ -11,7 +11,13 @@ from asnets.policies.protocol import Distribution, native_distributions
 
 
 class RandomPolicy:
-    """Each applicable action with equal probability."""
+    """Each applicable action with equal probability.
+
+    Example:
+        >>> policy = asnets.RandomPolicy(asnets.generate("gripper", 1))
+        >>> asnets.evaluate(policy, runs=30).goals
+        30
+    """
 
     name = "random"
     sampled = True

@@ -47,3 +47,10 @@ POLICIES: dict[str, PolicyKind] = {
     "torch-network": PolicyKind("a network in torch", "network", _torch_network),
     "function": PolicyKind("a function in Python", "function", FunctionPolicy),
 }
+"""The kinds of policies of a task by name.
+
+Example:
+    >>> policy = asnets.POLICIES["random"].make(asnets.generate("gripper", 1), None)
+    >>> policy.name
+    'random'
+"""

@@ -61,6 +61,13 @@ class SavedPolicy(NotebookView, view="saved_policy"):
         states: Packed states: one row of 64-bit words each, proposition p in bit p mod 64 of word p div 64.
         actions: The action of each state; GIVE_UP at goals and dead ends.
         values: The expected cost from each state.
+
+    Example:
+        >>> task = asnets.generate("triangle-tireworld", 2)
+        >>> data = asnets.solve(task).policy.to_bytes()  # What policy.save("tires.policy") writes.
+        >>> policy = asnets.SavedPolicy.from_bytes(data, task)
+        >>> asnets.simulate(policy, episodes=100).count("goal")
+        100
     """
 
     task: GroundTask
