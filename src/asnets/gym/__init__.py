@@ -6,7 +6,7 @@ import asnets.gym  # registers "asnets/PPDDL-v0"
 env = gymnasium.make("asnets/PPDDL-v0", domain="domain.pddl", problem="problem.pddl")
 envs = gymnasium.make_vec("asnets/PPDDL-v0", num_envs=1024, family="triangle-tireworld", size=3)
 
-Without the import, `gymnasium.make("asnets.gym:asnets/PPDDL-v0", …)` does the same. docs/gymnasium.md says what there is.
+Without the import, `gymnasium.make("asnets.gym:asnets/PPDDL-v0", …)` does the same. docs/gymnasium.md says more.
 """
 
 from asnets.extras import require

@@ -22,10 +22,11 @@ Bits = npt.NDArray[np.int8]
 class Observation(Protocol):
     """What is observed; `space` is that of one state."""
 
-    space: spaces.Space[Any]
+    @property
+    def space(self) -> spaces.Space[Any]: ...
 
     def of(self, truth: Bits, applicable: Bits) -> Any:
-        """What is observed of states; new arrays at each call."""
+        """What is observed of states; owns what it is given, and gives new arrays at each call."""
         ...
 
 
@@ -36,7 +37,7 @@ class BitObservation:
         self.space = spaces.MultiBinary(task.num_propositions)
 
     def of(self, truth: Bits, applicable: Bits) -> Bits:
-        return truth.copy()
+        return truth
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,9 @@ class GraphObservation:
         actions = np.empty((*many, len(self._costs), 2), np.float32)
         actions[..., 0] = applicable
         actions[..., 1] = self._costs
-        constants = {name: np.broadcast_to(array, (*many, *array.shape)).copy() for name, array in self._constants.items()}
+        constants = {
+            name: np.broadcast_to(array, (*many, *array.shape)).copy() for name, array in self._constants.items()
+        }
         return {"nodes": nodes, "actions": actions, **constants}
 
 

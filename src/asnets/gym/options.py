@@ -38,7 +38,9 @@ class EnvironmentOptions:
         "what an action that is not applicable does: take a step, cost what it costs and change nothing; or an error",
         choices=INVALID_ACTIONS,
     )
-    observation: str = option("bits", "the truth of propositions, or a graph of them and the actions", choices=OBSERVATIONS)
+    observation: str = option(
+        "bits", "truth of the propositions, or a graph of them and the actions", choices=OBSERVATIONS
+    )
     state_names: bool = option(False, 'tell the names of the true propositions in info["state"]')
 
     @classmethod
@@ -58,11 +60,11 @@ class EnvironmentOptions:
 class TaskSource:
     """Where a task comes from: files or text, a family of benchmark problems, or a task that is there."""
 
-    domain: Any = option(None, "a file, or PPDDL text")
-    problem: Any = option(None, "a file, FILE:NAME, or PPDDL text")
-    task: Any = option(None, "a GroundTask")
-    family: Any = option(None, "a family of benchmark problems")
-    size: Any = option(None, "of the problem of the family")
+    domain: Any = option(None, "a file, or PPDDL text")  # noqa: RUF009
+    problem: Any = option(None, "a file, FILE:NAME, or PPDDL text")  # noqa: RUF009
+    task: Any = option(None, "a GroundTask")  # noqa: RUF009
+    family: Any = option(None, "a family of benchmark problems")  # noqa: RUF009
+    size: Any = option(None, "of the problem of the family")  # noqa: RUF009
     problem_seed: int = option(0, "which problem of the family, with problem_index")
     problem_index: int = option(0, "which of the problems of a seed")
 
@@ -81,8 +83,8 @@ class TaskSource:
     def _load(self, options: EnvironmentOptions) -> GroundTask:
         given = [name for name in ("domain", "task", "family") if getattr(self, name) is not None]
         if len(given) != 1:
-            found = " and ".join(given) if given else "nothing"
-            raise ConfigError(f"an environment needs one of domain (with problem), family (with size) or task, not {found}")
+            needed = "one of domain (with problem), family (with size) or task"
+            raise ConfigError(f"an environment needs {needed}, not {' and '.join(given) or 'nothing'}")
         (kind,) = given
         self._check_companions(kind)
         if options.lenient and kind != "domain":
@@ -128,7 +130,7 @@ def _check_playable(task: GroundTask, options: EnvironmentOptions) -> None:
         raise ConfigError(f"{task.problem}: no action is applicable in the initial state, so there is nothing to do")
     if options.detect_dead_ends and state.is_dead_end:
         raise ConfigError(
-            f"{task.problem}: the goal cannot be reached from the initial state; detect_dead_ends=False acts there all the same"
+            f"{task.problem}: the goal cannot be reached from the initial state; detect_dead_ends=False lets it be"
         )
     if task.num_propositions == 0:
         raise ConfigError(f"{task.problem}: nothing ever changes, so there is nothing to observe")

@@ -21,6 +21,7 @@ from asnets.simulator import Simulator
 
 RENDER_MODES = ("ansi", "rgb_array", "svg")
 _MAX_SIDE = 4096
+_FONTS = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSansMono.ttf", "DejaVuSansMono-Bold.ttf")
 
 History = Sequence[tuple[npt.NDArray[np.int32], int]]
 """The states of an episode before the current one, and the actions that were taken in them."""
@@ -57,7 +58,7 @@ class Painter:
 
     def run(self, simulator: Simulator, history: History, ending: Ending | None) -> Run:
         """The episode so far as a run; what was how probable is not known."""
-        states = tuple(state for state, _ in history) + (simulator.state.propositions,)
+        states = (*(state for state, _ in history), simulator.state.propositions)
         steps, named = [], []
         for (before, action), after in zip(history, states[1:], strict=True):
             added, deleted = (
@@ -111,7 +112,7 @@ def pixels(svg: str) -> npt.NDArray[np.uint8]:
         svg_string=svg,
         background="white",
         skip_system_fonts=True,
-        font_files=[str(fonts / name) for name in ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSansMono.ttf")],
+        font_files=[str(fonts / name) for name in _FONTS],
         sans_serif_family="DejaVu Sans",
         monospace_family="DejaVu Sans Mono",
         font_family="DejaVu Sans",

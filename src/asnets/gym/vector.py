@@ -80,7 +80,7 @@ class PPDDLVectorEnv(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._is_seeded = self._has_begun = False
         self._ended = np.zeros(num_envs, np.bool_)
-        self._truth, self._masks = self._new_rows()
+        _, self._masks = self._new_rows()
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -108,12 +108,12 @@ class PPDDLVectorEnv(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
             super().reset(seed=seeds[0] if seeds[0] is not None else drawn_seed())
         self._is_seeded = self._has_begun = True
         self._ended[mask] = False
-        self._truth, self._masks = self._new_rows()
-        self._native.look(self._truth, self._masks)
+        truth, self._masks = self._new_rows()
+        self._native.look(truth, self._masks)
         infos: dict[str, Any] = {}
         self._add(infos, "action_mask", np.where(mask[:, None], self._masks, np.int8(0)), mask)
         self._add_streams(infos, mask)
-        return self._observation.of(self._truth, self._masks), infos
+        return self._observation.of(truth, self._masks), infos
 
     def step(
         self, actions: npt.NDArray[np.integer[Any]]
@@ -136,7 +136,7 @@ class PPDDLVectorEnv(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
             reason, copy = error.args
             raise ConfigError(f"environment {copy}: {self._wrong(reason, int(chosen[copy]))}") from None
         begins = self._ended
-        self._truth, self._masks, self._ended = truth, masks, endings >= 0
+        self._masks, self._ended = masks, endings >= 0
         rewards = np.negative(costs, where=~begins, out=np.zeros(self.num_envs))
         rewards[endings == _GOAL] += self.options.goal_reward
         rewards[endings == _DEAD_END] -= self.options.dead_end_penalty
@@ -166,7 +166,8 @@ class PPDDLVectorEnv(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
             seed = drawn_seed() % (MAX_SEED - MAX_COPIES)
         if seed is None:
             return [None] * self.num_envs
-        seeds = [seed + copy for copy in range(self.num_envs)] if isinstance(seed, int) else list(seed)
+        given = [seed + copy for copy in range(self.num_envs)] if isinstance(seed, int | np.integer) else seed
+        seeds: list[int | None] = list(given)
         if len(seeds) != self.num_envs:
             raise ConfigError(f"expected a seed for each of {self.num_envs} environments, not {len(seeds)} seeds")
         for value in seeds:
@@ -175,7 +176,7 @@ class PPDDLVectorEnv(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
         return seeds
 
     def _reset_mask(self, options: dict[str, Any]) -> npt.NDArray[np.bool_]:
-        mask = options.pop("reset_mask", np.ones(self.num_envs, np.bool_))
+        mask: npt.NDArray[np.bool_] = options.pop("reset_mask", np.ones(self.num_envs, np.bool_))
         if options:
             raise ConfigError(f"unknown option of reset {next(iter(options))!r}; expected reset_mask")
         fits = isinstance(mask, np.ndarray) and mask.shape == (self.num_envs,) and mask.dtype == np.bool_

@@ -78,9 +78,7 @@ class FramePainter:
         true = set(run.trace.states[-1].tolist())
         changed = {*run.trace.steps[-1].added, *run.trace.steps[-1].deleted} if run.trace.steps else set()
         description = f"True: {' '.join(task.atom_name(atom) for atom in sorted(true)) or 'nothing'}."
-        root = new_svg(
-            max(columns * width, 420.0) + 2 * _EDGE, _WORDS + _ROW * rows + 2 * _EDGE, title, description
-        )
+        root = new_svg(max(columns * width, 420.0) + 2 * _EDGE, _WORDS + _ROW * rows + 2 * _EDGE, title, description)
         left_out = task.num_propositions - shown
         words = "filled: true; ringed: the goal asks for it; bold: the last step changed it"
         add_text(root, _EDGE, 12, words + (f"; {count(left_out, 'proposition')} left out" if left_out else ""), "small")
