@@ -93,8 +93,8 @@ class PPDDLEnv(gymnasium.Env[Any, np.int64]):
         observation, info = self._look()
         return observation, info | {"stream": np.array([self.simulator.seed, self.simulator.episode], np.uint64)}
 
-    def step(self, action: np.int64 | int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Takes an action.
+    def step(self, action: np.int64 | int | str | npt.NDArray[Any]) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Takes an action, given by its number or by its name.
 
         Raises:
             ConfigError: If the episode has ended or has not begun, there is no such action, or it is not applicable and
@@ -104,7 +104,10 @@ class PPDDLEnv(gymnasium.Env[Any, np.int64]):
             raise ConfigError("no episode has begun: call reset first")
         if self.ending is not None:
             raise ConfigError(f"the episode has ended ({self.ending}): call reset to begin the next one")
-        number = self.simulator.action(action)
+        if isinstance(action, np.ndarray):  # Models of stable-baselines3 give arrays of no dimension.
+            if action.ndim != 0:
+                raise ConfigError(f"expected one action, not {action!r}")
+        number = self.simulator.action(action[()] if isinstance(action, np.ndarray) else action)
         before = self.simulator.state.propositions
         is_applicable = bool(self._mask[number])
         if is_applicable or self.options.invalid_action == "error":
