@@ -1,4 +1,4 @@
-#include <nanobind/stl/vector.h>
+#include <nanobind/stl/string.h>
 
 #include <memory>
 #include <mutex>

@@ -25,20 +25,19 @@ from asnets.simulator import Simulator  # noqa: E402
 from tests.planning.test_heuristics import family_task  # noqa: E402
 from tests.ssp_strategies import ssps  # noqa: E402
 from tests.strategies import tasks  # noqa: E402
-from tests.support import ground_text  # noqa: E402
 
 pytestmark = pytest.mark.native
 
-TIRES = {"family": "triangle-tireworld", "size": 2}
-CLIFF = ground_text(
-    """(:predicates (start) (edge) (top) (bottom))
-    (:action walk :precondition (start) :effect (and (not (start)) (edge)))
-    (:action jump :precondition (edge) :effect (and (not (edge)) (bottom)))
-    (:action climb :precondition (edge) :effect (and (not (edge)) (top)))
-    (:action wait :precondition (not (bottom)))
-    (:action lie :precondition (bottom))""",
-    "(:init (start)) (:goal (top))",
-)
+TIRES: dict[str, Any] = {"family": "triangle-tireworld", "size": 2}
+CLIFF: dict[str, Any] = {
+    "domain": """(define (domain d) (:predicates (start) (edge) (top) (bottom))
+        (:action walk :precondition (start) :effect (and (not (start)) (edge)))
+        (:action jump :precondition (edge) :effect (and (not (edge)) (bottom)))
+        (:action climb :precondition (edge) :effect (and (not (edge)) (top)))
+        (:action wait :precondition (not (bottom)))
+        (:action lie :precondition (bottom)))""",
+    "problem": "(define (problem cliff) (:domain d) (:init (start)) (:goal (top)))",
+}
 """Walk to the edge, then climb to the goal or jump to the bottom, where one can only lie."""
 
 
@@ -95,7 +94,7 @@ def test_the_module_in_the_id_registers_it() -> None:
 
 
 def test_goal_and_costs() -> None:
-    env = made(task=CLIFF, goal_reward=3.0)
+    env = made(**CLIFF, goal_reward=3.0)
     _, info = env.reset(seed=0)
     assert "ending" not in info
     first, last = played(env, "(walk)", "(climb)")
@@ -105,7 +104,7 @@ def test_goal_and_costs() -> None:
 
 
 def test_dead_ends_end_with_a_penalty() -> None:
-    env = made(task=CLIFF, dead_end_penalty=7.5)
+    env = made(**CLIFF, dead_end_penalty=7.5)
     env.reset(seed=0)
     *_, last = played(env, "(walk)", "(jump)")
     assert last[1:4] == (-8.5, True, False)
@@ -113,7 +112,7 @@ def test_dead_ends_end_with_a_penalty() -> None:
 
 
 def test_dead_ends_that_are_not_looked_for_go_on_to_the_limit() -> None:
-    env = made(task=CLIFF, detect_dead_ends=False, max_steps=4)
+    env = made(**CLIFF, detect_dead_ends=False, max_steps=4)
     env.reset(seed=0)
     *_, before, last = played(env, "(walk)", "(jump)", "(lie)", "(lie)")
     assert before[1:4] == (-1.0, False, False)
@@ -122,13 +121,13 @@ def test_dead_ends_that_are_not_looked_for_go_on_to_the_limit() -> None:
 
 
 def test_the_goal_at_the_limit_terminates() -> None:
-    env = made(task=CLIFF, max_steps=2)
+    env = made(**CLIFF, max_steps=2)
     env.reset(seed=0)
     assert played(env, "(walk)", "(climb)")[-1][2:4] == (True, False)
 
 
 def test_the_limit_of_gymnasium_works_as_well() -> None:
-    env = gymnasium.make(ENVIRONMENT_ID, task=CLIFF, max_episode_steps=2)
+    env = gymnasium.make(ENVIRONMENT_ID, **CLIFF, max_episode_steps=2)
     env.reset(seed=0)
     assert env.step("(wait)")[2:4] == (False, False)
     _, _, terminated, truncated, info = env.step("(wait)")
@@ -146,7 +145,7 @@ def test_costs_of_the_metric() -> None:
 
 
 def test_inapplicable_actions_change_nothing_and_cost() -> None:
-    env = made(task=CLIFF, max_steps=2)
+    env = made(**CLIFF, max_steps=2)
     before, _ = env.reset(seed=0)
     after, reward, terminated, truncated, info = env.step("(climb)")
     assert (reward, terminated, truncated, info["inapplicable"]) == (-1.0, False, False, True)
@@ -155,7 +154,7 @@ def test_inapplicable_actions_change_nothing_and_cost() -> None:
 
 
 def test_inapplicable_actions_may_be_errors() -> None:
-    env = made(task=CLIFF, invalid_action="error")
+    env = made(**CLIFF, invalid_action="error")
     env.reset(seed=0)
     with pytest.raises(ConfigError, match=r"the action \(climb\) is not applicable in the state"):
         env.step("(climb)")
@@ -164,7 +163,7 @@ def test_inapplicable_actions_may_be_errors() -> None:
 
 
 def test_steps_outside_episodes_are_refused() -> None:
-    env = made(task=CLIFF, render_mode="ansi")
+    env = made(**CLIFF, render_mode="ansi")
     for call in (lambda: env.step(0), env.render):
         with pytest.raises(ConfigError, match="no episode has begun: call reset first"):
             call()
@@ -222,11 +221,11 @@ def test_clone_and_restore(observation: str) -> None:
     assert (other.simulator.steps, other.simulator.seed) == (0, 2)
     other.step(action)
     with pytest.raises(ConfigError, match="that is of another task"):
-        made(task=CLIFF).restore_state(begin)
+        made(**CLIFF).restore_state(begin)
 
 
 def test_snapshots_know_that_an_episode_has_ended() -> None:
-    env = made(task=CLIFF)
+    env = made(**CLIFF)
     env.reset(seed=0)
     middle = env.clone_state()
     played(env, "(walk)", "(climb)")
@@ -343,14 +342,14 @@ def test_any_task(lifted: tuple[Domain, Problem], observation: str, seed: int, d
     ("options", "message"),
     [
         ({}, "an environment needs one of domain (with problem), family (with size) or task, not nothing"),
-        ({**TIRES, "task": CLIFF}, "not task and family"),
+        ({**TIRES, "task": "gripper"}, "not task and family"),
         ({"family": "triangle-tireworld"}, "the family triangle-tireworld needs a size, a whole number, not None"),
         ({"family": "moon", "size": 1}, "moon"),
         ({**TIRES, "problem": "p.pddl"}, "problem goes with domain, not with family"),
-        ({"task": CLIFF, "size": 3}, "size goes with family, not with task"),
+        ({"task": "gripper", "size": 3}, "size goes with family, not with task"),
         ({"task": "cliff"}, "task must be a GroundTask, such as asnets.load gives, not 'cliff'"),
-        ({"task": CLIFF, "costs": "metric"}, "the task has unit costs; load it with costs='metric'"),
-        ({"task": CLIFF, "lenient": True}, "lenient is for domains and problems in files or text"),
+        ({"task": "gripper", "costs": "metric"}, "the task has unit costs; load it with costs='metric'"),
+        ({"task": "gripper", "lenient": True}, "lenient is for domains and problems in files or text"),
         ({"domain": 3, "problem": "p.pddl"}, "domain must be a file or PPDDL text, not 3"),
         ({"domain": "(define (domain d))", "problem": "p.pddl"}, "both as files or both as text"),
         ({"domain": domain_text("gripper")}, "problem"),
@@ -361,14 +360,25 @@ def test_any_task(lifted: tuple[Domain, Problem], observation: str, seed: int, d
         ({**TIRES, "dead_end_penalty": -1}, "dead_end_penalty must be a number of at least 0"),
         ({**TIRES, "observation": "pixels"}, "observation must be one of bits, graph, not 'pixels'"),
         ({**TIRES, "invalid_action": "shrug"}, "invalid_action must be one of noop, error, not 'shrug'"),
-        ({"task": ground_text("(:predicates (p)) (:action a :effect (p))", "(:init (p)) (:goal (p))")}, "is a goal"),
         (
-            {"task": ground_text("(:predicates (p) (q)) (:action a :effect (p))", "(:goal (q))")},
-            "the goal cannot be reached from the initial state; detect_dead_ends=False lets it be",
+            {
+                "domain": "(define (domain d) (:predicates (p)) (:action a :effect (p)))",
+                "problem": "(define (problem x) (:domain d) (:init (p)) (:goal (p)))",
+            },
+            "x: the initial state is a goal, so there is nothing to do",
+        ),
+        (
+            {
+                "domain": "(define (domain d) (:predicates (p) (q)) (:action a :effect (p)))",
+                "problem": "(define (problem x) (:domain d) (:goal (q)))",
+            },
+            "x: the goal cannot be reached from the initial state; detect_dead_ends=False lets it be",
         ),
     ],
 )
 def test_refused(options: dict[str, Any], message: str) -> None:
+    if options.get("task") == "gripper":
+        options = options | {"task": family_task("gripper", 1)}
     with pytest.raises(AsnetsError) as caught:
         PPDDLEnv(**options)
     assert isinstance(caught.value, ConfigError | FileError | InputError)

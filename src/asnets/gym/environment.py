@@ -104,10 +104,10 @@ class PPDDLEnv(gymnasium.Env[Any, np.int64]):
             raise ConfigError("no episode has begun: call reset first")
         if self.ending is not None:
             raise ConfigError(f"the episode has ended ({self.ending}): call reset to begin the next one")
-        if isinstance(action, np.ndarray):  # Models of stable-baselines3 give arrays of no dimension.
-            if action.ndim != 0:
-                raise ConfigError(f"expected one action, not {action!r}")
-        number = self.simulator.action(action[()] if isinstance(action, np.ndarray) else action)
+        if isinstance(action, np.ndarray) and action.ndim != 0:
+            raise ConfigError(f"expected one action, not {action!r}")
+        # Models of stable-baselines3 give arrays of no dimension.
+        number = self.simulator.action(action.item() if isinstance(action, np.ndarray) else action)
         before = self.simulator.state.propositions
         is_applicable = bool(self._mask[number])
         if is_applicable or self.options.invalid_action == "error":

@@ -16,7 +16,7 @@ from asnets.errors import ConfigError
 from asnets.evaluation.rollouts import ENDINGS, MAX_SEED, num_cores
 from asnets.gym.environment import drawn_seed
 from asnets.gym.observations import Bits, make_observation
-from asnets.gym.options import split_options
+from asnets.gym.options import MAX_STEPS, split_options
 
 MAX_COPIES = 10**6
 _GOAL, _DEAD_END, _STEP_LIMIT = map(ENDINGS.index, ("goal", "dead_end", "step_limit"))
@@ -57,11 +57,13 @@ class PPDDLVectorEnv(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
             AsnetsError: If an option is unknown or cannot be used, or the task cannot be loaded.
         """
         source, self.options = split_options(options)
-        for name, value, most in (("num_envs", num_envs, MAX_COPIES), ("threads", threads or 1, MAX_COPIES)):
+        numbers = {"num_envs": num_envs, "threads": threads, "max_episode_steps": max_episode_steps}
+        for name, value in numbers.items():
+            if value is None and name != "num_envs":
+                continue
+            most = MAX_STEPS if name == "max_episode_steps" else MAX_COPIES
             if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
                 raise ConfigError(f"{name} must be a whole number from 1 to {most}, not {value!r}")
-        if threads == 0 or (max_episode_steps is not None and max_episode_steps < 1):
-            raise ConfigError("threads and max_episode_steps must be at least 1")
         if render_mode is not None:
             raise ConfigError("a vector environment does not render; make one environment and restore a state in it")
         if self.options.state_names:
