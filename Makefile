@@ -6,7 +6,7 @@ NATIVE := CMakeLists.txt $(shell find native -name '*.[ch]pp')
 STAMP := $(VENV)/.installed
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check -c constraints.txt
 BUILD_TOOLS := scikit-build-core nanobind cmake ninja
-EXTRAS := [test,lint,peers,browser,ray]
+EXTRAS := [test,lint,peers,browser,ray,gym,sb3]
 
 .PHONY: help setup demo models test lint bench test-sanitize clean
 
@@ -50,7 +50,7 @@ SANITIZE_STAMP := $(SANITIZE_VENV)/.installed
 $(SANITIZE_STAMP): pyproject.toml constraints.txt $(NATIVE)
 	$(PYTHON) -m venv $(SANITIZE_VENV)
 	$(SANITIZE_VENV)/bin/python $(PIP_INSTALL) $(BUILD_TOOLS)
-	$(SANITIZE_VENV)/bin/python $(PIP_INSTALL) --no-build-isolation --editable '.[test]' \
+	$(SANITIZE_VENV)/bin/python $(PIP_INSTALL) --no-build-isolation --editable '.[test,gym]' \
 	  --config-settings=cmake.define.ASNETS_SANITIZE=ON --config-settings=build-dir=build-sanitize
 	touch $@
 

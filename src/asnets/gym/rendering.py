@@ -52,8 +52,8 @@ class Painter:
         """The current state of a simulator in one of `RENDER_MODES`."""
         run = self.run(simulator, history, ending)
         if mode == "ansi":
-            return self._text(run, ending)
-        svg = self._frames.svg(run, self._headline(run, ending))
+            return self._text(run, self._headline(run, simulator.steps, ending))
+        svg = self._frames.svg(run, self._headline(run, simulator.steps, ending))
         return svg if mode == "svg" else pixels(svg)
 
     def run(self, simulator: Simulator, history: History, ending: Ending | None) -> Run:
@@ -72,13 +72,13 @@ class Painter:
         )
         return Run(tuple(named), Trace(record, tuple(steps), states), self._policy)
 
-    def _headline(self, run: Run, ending: Ending | None) -> str:
-        words = f"{self.task.problem}: "
-        words += f"step {run.record.steps}, {run.steps[-1].action}" if run.steps else "start"
+    def _headline(self, run: Run, steps: int, ending: Ending | None) -> str:
+        words = f"{self.task.problem}: {f'step {steps}' if steps else 'start'}"
+        words += f", {run.steps[-1].action}" if run.steps else ""
         return words if ending is None else f"{words}, {ENDING_WORDS[ending]}"
 
-    def _text(self, run: Run, ending: Ending | None) -> str:
-        lines = [self._headline(run, ending)]
+    def _text(self, run: Run, headline: str) -> str:
+        lines = [headline]
         if run.steps:
             changes = [*(f"+{name}" for name in run.steps[-1].added), *(f"-{name}" for name in run.steps[-1].deleted)]
             lines.append(f"  changed: {' '.join(changes) or 'nothing'}")
