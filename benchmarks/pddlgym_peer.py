@@ -7,8 +7,8 @@ Run by a Python that has ``pddlgym``, in a process of its own; it imports nothin
 pddlgym stands on the old ``gym`` and on packages of its age, so it needs an environment of its own:
 ``python -m venv FOLDER && FOLDER/bin/pip install pddlgym``. It takes a folder of problems, so the problem has to be
 alone in its folder. Operators are actions. Its space of applicable actions cannot be had for probabilistic domains, so
-actions are drawn from all ground ones, of which most change nothing; that is less work than to find the applicable ones,
-as our side does. An episode ends at the goal and after 100 steps. Only the walk is timed.
+actions are drawn from all ground ones, of which most change nothing; that is less work than to find the applicable
+ones, as our side does. An episode ends at the goal and after 100 steps. Only the walk is timed.
 """
 
 import argparse

@@ -44,15 +44,15 @@ def many(task: GroundTask) -> Iterator[Transition]:
     envs = gymnasium.make_vec(ENVIRONMENT_ID, num_envs=250, task=task, max_steps=40)
     random = np.random.default_rng(0)
     states, infos = envs.reset(seed=11)
-    number = 0
+    number, begins = 0, np.zeros(250, np.bool_)
     while number < STEPS:
         masks = infos["action_mask"]
         actions = np.argmax(random.random(masks.shape) * masks, axis=1)
-        after, _, _, _, infos = envs.step(actions)
-        for copy in infos["_cost"].nonzero()[0]:
+        after, _, terminated, truncated, infos = envs.step(actions)
+        for copy in (~begins).nonzero()[0]:
             yield states[copy].tobytes(), int(actions[copy]), after[copy].tobytes()
             number += 1
-        states = after
+        states, begins = after, terminated | truncated
 
 
 @pytest.mark.parametrize("transitions", [single, many])
