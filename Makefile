@@ -8,7 +8,7 @@ DEV_STAMP := $(VENV)/.installed-for-developers
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check -c constraints.txt
 BUILD_TOOLS := scikit-build-core nanobind cmake ninja
 EXTRAS := [train]
-DEV_EXTRAS := [report,ray,pandas,docs,test,lint,peers,browser]
+DEV_EXTRAS := [report,ray,gym,sb3,pandas,docs,test,lint,peers,browser]
 STRICT := --config-settings=cmake.define.ASNETS_WERROR=ON
 
 .PHONY: help setup demo models test lint bench wheel docs pictures test-sanitize clean
@@ -46,8 +46,11 @@ lint: $(DEV_STAMP)  ## Style, types and import layers.
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-test: lint  ## Lint, then all tests.
-	$(BIN)/python -m pytest
+# A file of tests stays in one process: what its tests share is made once.
+PYTEST := -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile
+
+test: lint  ## Lint, then all tests, on all cores.
+	$(BIN)/python $(PYTEST)
 
 bench: $(DEV_STAMP)  ## Measure against other tools, in one run on this machine.
 	$(BIN)/python -m benchmarks
@@ -81,14 +84,14 @@ SANITIZE_STAMP := $(SANITIZE_VENV)/.installed
 $(SANITIZE_STAMP): pyproject.toml constraints.txt $(NATIVE)
 	$(PYTHON) -m venv $(SANITIZE_VENV)
 	$(SANITIZE_VENV)/bin/python $(PIP_INSTALL) $(BUILD_TOOLS)
-	$(SANITIZE_VENV)/bin/python $(PIP_INSTALL) --no-build-isolation $(STRICT) --editable '.[train,report,test]' \
+	$(SANITIZE_VENV)/bin/python $(PIP_INSTALL) --no-build-isolation $(STRICT) --editable '.[train,report,gym,test]' \
 	  --config-settings=cmake.define.ASNETS_SANITIZE=ON --config-settings=build-dir=build-sanitize
 	touch $@
 
 test-sanitize: $(SANITIZE_STAMP)  ## The native-facing tests with address and undefined-behaviour sanitizers.
 	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-	  $(SANITIZE_VENV)/bin/python -m pytest -m native
+	  $(SANITIZE_VENV)/bin/python $(PYTEST) -m native
 
 clean:  ## Remove everything that was built.
 	rm -rf $(VENV) $(SANITIZE_VENV) $(WHEEL_VENV) dist build build-sanitize demo src/asnets/_native.pyi

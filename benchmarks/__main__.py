@@ -1,9 +1,10 @@
 """`make bench`: all measurements, one after the other."""
 
-from benchmarks import front_end, grounding, heuristics, network, policy
+from benchmarks import environments, front_end, grounding, heuristics, network, policy
 
 front_end.run()
 grounding.main([])
 heuristics.run()
 network.main()
 policy.main()
+environments.run()

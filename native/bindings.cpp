@@ -5,6 +5,7 @@ NB_MODULE(_native, module) {
   asnets::bind_grounding(module);
   asnets::bind_simulation(module);
   asnets::bind_policy(module);
+  asnets::bind_environments(module);
   asnets::bind_heuristics(module);
   asnets::bind_planning(module);
   asnets::bind_network(module);

@@ -30,6 +30,7 @@ auto without_gil(Work&& work) {
   return work();
 }
 
+void bind_environments(nb::module_& module);
 void bind_grounding(nb::module_& module);
 void bind_heuristics(nb::module_& module);
 void bind_network(nb::module_& module);

@@ -10,6 +10,7 @@ Path("run.html").write_text(page("A run", [picture.html]))
 
 from asnets.pictures.draw import RunPicture, draw_run, picture_of
 from asnets.pictures.fragment import page
+from asnets.pictures.frame import FramePainter
 from asnets.pictures.network_picture import draw_network
 
-__all__ = ["RunPicture", "draw_network", "draw_run", "page", "picture_of"]
+__all__ = ["FramePainter", "RunPicture", "draw_network", "draw_run", "page", "picture_of"]

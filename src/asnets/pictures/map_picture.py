@@ -217,7 +217,7 @@ class _Map:
             part.set("data-at", str(leg.number))
             line = add(part, "line", x1=x1 + dx, y1=y1 + dy, x2=x2 + dx, y2=y2 + dy, class_="segment")
             line.set("stroke-width", f"{self._path_width:.1f}")
-            chance = leg.chances.get(road, 0.0)
+            chance = leg.chances.get(road, math.nan)
             words = f"step {leg.number}: {self.names[leg.here]} to {self.names[leg.there]}, {percent(chance)}"
             add(line, "title", text=words)
 

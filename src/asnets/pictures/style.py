@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from xml.etree import ElementTree
 
 from asnets.pictures.svg import add, add_text, number_text, shortened
@@ -53,7 +54,9 @@ STYLE = """
 
 
 def percent(chance: float) -> str:
-    """A probability in as many digits as tell it from 0% and 100%."""
+    """A probability in as many digits as tell it from 0% and 100%; a dash where it is not known (no number)."""
+    if math.isnan(chance):
+        return "–"
     if 0.01 <= chance <= 0.99:
         return f"{100 * chance:.0f}%"
     if chance >= 0.9995:

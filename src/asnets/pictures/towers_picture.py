@@ -97,14 +97,15 @@ def block_keys(world: BlocksWorld) -> list[tuple[str, str]]:
 class TowersPainter:
     """Draws scenes of one run in one size."""
 
-    def __init__(self, world: BlocksWorld, scenes: list[Scene]) -> None:
+    def __init__(self, world: BlocksWorld, scenes: list[Scene], *, room: int = 0) -> None:
+        """Finds the size of the pictures: that of the largest scene, with room for so many towers as high as that."""
         self.world = world
         self.goal = world.goal
         self.names = {block: world.task.objects[block] for block in world.blocks}
         cells = max(num_cells(name) for name in self.names.values())
         self.block_width = max(26.0, 6.6 * min(cells, _MAX_LABEL_CELLS) + 8)
-        columns = max(len(scene.columns) for scene in scenes)
-        height = max(max(map(len, scene.columns), default=0) for scene in scenes)
+        columns = max(room, *(len(scene.columns) for scene in scenes))
+        height = max(room, *(max(map(len, scene.columns), default=0) for scene in scenes))
         held = max(1, *(len(scene.situation.held) for scene in scenes))
         self.width = self._width(columns)
         self.height = 2 * _EDGE + _ROW * (height + held + 1.2)
