@@ -26,8 +26,9 @@ nitpicky = True
 # What the documentation does not hold: Python's own types and those of other packages, which are not fetched, and
 # types that only name others.
 nitpick_ignore_regex = [
-    ("py:.*", r"(numpy|np|npt|torch|pathlib|collections|typing|types|logging)\..*"),
+    ("py:.*", r"(numpy|np|npt|pd|torch|pathlib|collections|typing|types|logging)\..*"),
     ("py:.*", r"(Path|Any|Sequence|Callable|Iterable|Iterator|Mapping|optional|Literal.*|NDArray|ndarray|array)"),
+    ("py:.*", r"ASNet|NetworkPolicy"),
     ("py:.*", r"asnets\._native\..*|_native\..*"),
 ]
 

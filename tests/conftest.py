@@ -5,7 +5,9 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,6 +20,22 @@ settings.load_profile("patient")
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and commands would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def registries() -> Iterator[None]:
+    """What a test adds to the registries is taken out again."""
+    from asnets.network.pooling import POOLING_OPERATORS
+    from asnets.planning import ACTION_FEATURES
+    from asnets.training.loss import LOSSES
+    from asnets.training.teachers import TEACHERS
+
+    tables: list[dict[str, Any]] = [POOLING_OPERATORS, TEACHERS, ACTION_FEATURES, LOSSES]
+    before = [dict(table) for table in tables]
+    yield
+    for table, entries in zip(tables, before, strict=True):
+        table.clear()
+        table.update(entries)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,8 +28,8 @@ def blocks(language: str) -> list[str]:
 
 
 @pytest.fixture
-def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The files that `make demo` writes; entries of registries go again."""
+def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The files that `make demo` writes."""
     folder = tmp_path / "demo"
     folder.mkdir()
     (folder / "domain.pddl").write_text(domain_text("triangle-tireworld"))
@@ -38,14 +37,10 @@ def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         problem = generate("triangle-tireworld", size)
         (folder / f"triangle-tire-{size}.pddl").write_text(write_problem(problem))
     monkeypatch.chdir(tmp_path)
-    registries: list[dict[str, object]] = [POOLING_OPERATORS, TEACHERS, ACTION_FEATURES]  # type: ignore[list-item]
-    before = [dict(registry) for registry in registries]
-    yield tmp_path
-    for registry, entries in zip(registries, before, strict=True):
-        registry.clear()
-        registry.update(entries)
+    return tmp_path
 
 
+@pytest.mark.usefixtures("registries")
 def test_python(demo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One after the other, as a reader would."""
     names: dict[str, object] = {"__name__": "example"}

@@ -1,5 +1,7 @@
 #include "network/vectors.hpp"
 
+#include <cstring>
+
 #include "network/clones.hpp"
 
 namespace asnets {
@@ -14,8 +16,20 @@ using Mask = std::int32_t __attribute__((vector_size(kLanes * sizeof(float))));
 // depends on the machine.
 #define ASNETS_INLINE inline __attribute__((always_inline))
 
+#ifdef __clang__
+// It forgets that a reference is aligned as floats are. How a vector is returned does not matter: these become parts of
+// their callers.
+#pragma clang diagnostic ignored "-Wpsabi"
+ASNETS_INLINE Vec load(const float* values) {
+  Vec vector;
+  std::memcpy(&vector, values, sizeof(vector));
+  return vector;
+}
+ASNETS_INLINE void store(float* values, const Vec& vector) { std::memcpy(values, &vector, sizeof(vector)); }
+#else
 ASNETS_INLINE const Vec& load(const float* values) { return *reinterpret_cast<const Vec*>(values); }
 ASNETS_INLINE void store(float* values, const Vec& vector) { *reinterpret_cast<Vec*>(values) = vector; }
+#endif
 
 // x = exp(x) for x ≤ 0 or small; the error is about 1e-7 of the result. exp(x) = 2^n · exp(r) with |r| ≤ ln(2) / 2, the
 // latter by its Taylor polynomial of degree 7.

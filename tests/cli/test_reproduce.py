@@ -330,3 +330,14 @@ def test_stopped_three_times(tmp_path: Path) -> None:
     with Store(tmp_path / "whole", create=True) as store:
         run_experiments(store, [load_experiment(str(path), "smoke")], executor)
         assert table_of(folder) == table(store)
+
+
+def test_a_folder_of_temporary_files_with_a_long_path(tmp_path: Path) -> None:
+    folder = tmp_path / ("long" * 30)
+    folder.mkdir()
+    done = run("reproduce", "cosanostra", "--scale", "smoke", "-o", tmp_path / "results", "-q", TMPDIR=str(folder))
+    assert done.returncode == 3
+    assert done.stderr.strip() == (
+        f"error: no socket can be made in {folder}, the folder of temporary files: AF_UNIX path too long; TMPDIR can "
+        "name another folder, with a shorter path"
+    )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,8 +21,10 @@ SOME = (0, 6, 12, 18, 23, 29, 7, 19, 30, 3, 26, 11, 34)
 
 
 @pytest.fixture(scope="module")
-def cutter(tmp_path_factory: pytest.TempPathFactory) -> Cutter:
-    return Cutter(tmp_path_factory.mktemp("cuts"))
+def cutter() -> Iterator[Cutter]:
+    """In a folder of few letters: the path of a socket below it may have 107."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Cutter(Path(folder))
 
 
 @pytest.mark.slow

@@ -37,6 +37,7 @@ def is_run(block: Block) -> bool:
     return block.kind != "command" or not any(re.match(pattern, block.text) for pattern in NOT_RUN)
 
 
+@pytest.mark.usefixtures("registries")
 @pytest.mark.parametrize(
     "page", [name for name, text in PAGES.items() if name not in OTHERS and any(map(is_run, blocks(text)))]
 )

@@ -101,6 +101,15 @@ def results(folder: str | Path) -> Results:
 
     Raises:
         FileError: If there are none, or they cannot be read.
+
+    Example:
+        >>> import subprocess, sys
+        >>> command = "-m asnets reproduce cosanostra --scale smoke --no-report -q -o results"
+        >>> done = subprocess.run([sys.executable, *command.split()], capture_output=True)
+        >>> asnets.results("results")
+        <Results of results: 1 experiment, 10 of 10 cells done>
+        >>> sorted({score.system for score in asnets.results("results")["cosanostra"].scores.values()})[:2]
+        ['asnet-hadd', 'asnet-paper-hadd']
     """
     path = Path(folder)
     with Store(path) as store:

@@ -16,6 +16,7 @@ import platform
 import select
 import signal
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -29,7 +30,7 @@ from multiprocessing.connection import Connection
 from types import ModuleType
 from typing import Any
 
-from asnets.errors import AsnetsError
+from asnets.errors import AsnetsError, FileError
 from asnets.experiments.store import CellResult
 from asnets.extras import is_installed
 from asnets.machine import processor
@@ -77,6 +78,20 @@ def _no_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def _ensure_server() -> None:
+    """Starts the server of cells, if it does not run.
+
+    Raises:
+        FileError: If its socket cannot be made.
+    """
+    try:
+        forkserver.ensure_running()
+    except OSError as error:
+        folder = tempfile.gettempdir()
+        advice = "; TMPDIR can name another folder, with a shorter path" if "too long" in str(error) else ""
+        raise FileError(f"no socket can be made in {folder}, the folder of temporary files: {error}{advice}") from None
+
+
 class CellProcess:
     """A running cell.
 
@@ -94,7 +109,7 @@ class CellProcess:
             target=_child, args=(json.dumps(payload), model, theirs), name=f"asnets cell {key}", daemon=True
         )
         with _no_interrupts():
-            forkserver.ensure_running()
+            _ensure_server()
         with _no_main_module():
             self._process.start()
         theirs.close()

@@ -28,7 +28,15 @@ _WORDS = 22.0  # Height of the line below the headline.
 
 
 class FramePainter:
-    """Draws states of one task."""
+    """Draws states of one task.
+
+    Example:
+        >>> policy = asnets.Policy.load("triangle-tireworld")
+        >>> task = asnets.generate("triangle-tireworld", 2)
+        >>> from asnets.pictures import FramePainter
+        >>> FramePainter(task).svg(policy.run(task), "the last state")[:4]
+        '<svg'
+    """
 
     def __init__(self, task: GroundTask) -> None:
         self.task = task
