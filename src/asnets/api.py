@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("asnets")
 
 
-class Policy(NotebookView, view="policy"):
+class Policy(NotebookView):
     """A trained policy of a domain.
 
     Attributes:

@@ -75,7 +75,7 @@ class EpisodeRecord:
 
 
 @dataclass(frozen=True)
-class Simulation(NotebookView, view="simulation"):
+class Simulation(NotebookView):
     """Many runs of one policy on one task.
 
     Attributes:

@@ -50,7 +50,7 @@ class RunStep:
 
 
 @dataclass(frozen=True)
-class Run(NotebookView, view="run"):
+class Run(NotebookView):
     """One run of a policy, step by step.
 
     Attributes:

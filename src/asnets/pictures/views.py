@@ -1,28 +1,26 @@
 """What notebooks show of tasks, policies, runs and their results: one small piece of HTML each.
 
-Text is escaped, lists are cut, and nothing is loaded from elsewhere. Colours come from the notebook, light or dark. The
-functions are found by their names: see `asnets.notebook.NotebookView`.
+Text is escaped, lists are cut, and nothing is loaded from elsewhere. Colours come from the notebook, light or dark.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import singledispatch
+from typing import Any
 
+from asnets.api import Policy
+from asnets.evaluation.evaluate import Evaluation
 from asnets.evaluation.rollouts import ENDING_WORDS, ENDINGS, Ending, Simulation
+from asnets.evaluation.runs import Run, RunStep
 from asnets.evaluation.statistics import wilson_interval_95
 from asnets.grounding import GroundTask
 from asnets.network.weights import num_parameters
 from asnets.pictures.draw import picture_of
 from asnets.pictures.html_view import Facts, HtmlView, cut, decimal
 from asnets.pictures.style import count, percent
-
-if TYPE_CHECKING:
-    from asnets.api import Policy
-    from asnets.evaluation.evaluate import Evaluation
-    from asnets.evaluation.runs import Run, RunStep
-    from asnets.policies import SavedPolicy
-    from asnets.solving import Solved
-    from asnets.training.history import History
+from asnets.policies import SavedPolicy
+from asnets.solving import Solved
+from asnets.training.history import History
 
 MAX_PICTURE = 1_000_000
 """Characters of the largest picture of a run that a notebook gets."""
@@ -38,7 +36,14 @@ _COLOURS: dict[Ending, str] = {
 }
 
 
-def task_view(task: GroundTask) -> str:
+@singledispatch
+def view_of(thing: object) -> str:
+    """What a notebook shows of a thing, by its class."""
+    raise TypeError(f"there is no view of {type(thing).__name__}")
+
+
+@view_of.register
+def _(task: GroundTask) -> str:
     """A ground task: how large it is, what it asks for, and its schemas."""
     low, high = (float(task.costs.min()), float(task.costs.max())) if task.num_actions else (0.0, 0.0)
     costs = "unit: 1 an action" if task.cost_mode == "unit" else f"from the metric: {low:g} to {high:g} an action"
@@ -75,7 +80,8 @@ def _goal(task: GroundTask) -> str:
     return " and ".join(words)
 
 
-def policy_view(policy: Policy) -> str:
+@view_of.register
+def _(policy: Policy) -> str:
     """A trained policy: its domain and network, and how it was trained."""
     signature, config = policy.signature, policy.config
     problems = policy.training.get("problems")
@@ -114,7 +120,8 @@ def _training_facts(training: dict[str, Any]) -> Facts:
     return facts
 
 
-def saved_policy_view(policy: SavedPolicy) -> str:
+@view_of.register
+def _(policy: SavedPolicy) -> str:
     """The policy of a planner."""
     origin = policy.origin
     view = HtmlView(f"Policy for {policy.task.problem} of {policy.task.domain}", "table")
@@ -128,7 +135,8 @@ def saved_policy_view(policy: SavedPolicy) -> str:
     return view.html()
 
 
-def solved_view(solved: Solved) -> str:
+@view_of.register
+def _(solved: Solved) -> str:
     """What a planner came to."""
     solver, solution = solved.solver, solved.solution
     converged = solution.status == "converged"
@@ -146,7 +154,8 @@ def solved_view(solved: Solved) -> str:
     return view.html()
 
 
-def evaluation_view(evaluation: Evaluation) -> str:
+@view_of.register
+def _(evaluation: Evaluation) -> str:
     """Runs of a policy on a problem: coverage, cost, and why runs failed."""
     finished = evaluation.finished
     low, high = wilson_interval_95(evaluation.goals, evaluation.runs)
@@ -168,7 +177,8 @@ def evaluation_view(evaluation: Evaluation) -> str:
     return view.html()
 
 
-def simulation_view(simulation: Simulation) -> str:
+@view_of.register
+def _(simulation: Simulation) -> str:
     """Runs of a policy."""
     view = HtmlView(f"{count(simulation.episodes, 'run')} of {simulation.policy}", "simulation")
     _endings_bar(view, simulation, simulation.episodes)
@@ -199,7 +209,8 @@ def _endings_bar(view: HtmlView, runs: Simulation, total: int) -> None:
     view.shares([(ENDING_WORDS[ending], counts[ending] / total, _COLOURS[ending]) for ending in ENDINGS])
 
 
-def run_view(run: Run) -> str:
+@view_of.register
+def _(run: Run) -> str:
     """A run: its picture, or the first steps where that would be too large."""
     task = run.policy.task
     left_out = f"{task.num_actions:,} actions"
@@ -222,7 +233,8 @@ def _changes(step: RunStep) -> str:
     return cut([*(f"+{name}" for name in step.added), *(f"−{name}" for name in step.deleted)]) or "none"
 
 
-def history_view(history: History) -> str:
+@view_of.register
+def _(history: History) -> str:
     """A training, epoch by epoch: the curve, and the figures of the last epochs."""
     view = HtmlView(f"Training of {count(len(history), 'epoch')}", "history")
     if not len(history):
