@@ -84,8 +84,6 @@ class TaskSource:
                 raise ConfigError(f"the task has {self.task.cost_mode} costs; load it with costs={options.costs!r}")
             return self.task
         if kind == "family":
-            if not isinstance(self.size, int) or isinstance(self.size, bool):
-                raise ConfigError(f"the family {self.family} needs a size, a whole number, not {self.size!r}")
             return generate(
                 self.family, self.size, seed=self.problem_seed, index=self.problem_index, costs=options.costs
             )
