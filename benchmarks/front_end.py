@@ -97,3 +97,7 @@ def _beside(ours: float, theirs: float | None, form: str, *, inverse: bool) -> t
 
 def _name(family: str, size: int) -> str:
     return f"{family} {size}"
+
+
+if __name__ == "__main__":
+    run()

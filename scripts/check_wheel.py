@@ -59,7 +59,7 @@ class Environment:
 
     def install(self, requirement: str, title: str) -> None:
         begin = time.perf_counter()
-        self._run("-m", "pip", *self._install, requirement)
+        self._run(self._python, "-m", "pip", *self._install, requirement)
         seconds = time.perf_counter() - begin
         print(
             f"pip install {title}: {seconds:.0f} s, {(_size(self._venv) - self._empty) / 1e6:.0f} MB in all", flush=True
@@ -67,25 +67,24 @@ class Environment:
 
     def measure_start(self) -> None:
         """Prints the CPU time of an evaluation of a shipped model, from start to end, the least of some."""
-        command = str(self._venv / "bin" / "asnets")
-        self._run(command, "generate", "triangle-tireworld", "--size", "4", "-o", "tires", program="")
+        command = self._venv / "bin" / "asnets"
+        self._run(command, "generate", "triangle-tireworld", "--size", "4", "-o", "tires")
         task = ("tires/domain.pddl", "tires/triangle-tire-4.pddl")
         seconds = []
         for _ in range(5):
             before = os.times()
-            self._run(command, "evaluate", "triangle-tireworld", *task, program="")
+            self._run(command, "evaluate", "triangle-tireworld", *task)
             after = os.times()
             used = after.children_user + after.children_system - before.children_user - before.children_system
             seconds.append(used)
         print(f"asnets evaluate, 30 runs of Triangle Tireworld 4: {min(seconds):.2f} s of CPU time in all", flush=True)
 
     def test(self) -> None:
-        self._run("-m", "pip", *self._install, "pytest")
-        self._run("-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", "tests", quiet=False)
+        self._run(self._python, "-m", "pip", *self._install, "pytest")
+        self._run(self._python, "-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", "tests", quiet=False)
 
-    def _run(self, *arguments: object, program: str | None = None, quiet: bool = True) -> None:
-        first = [str(self._python)] if program is None else []
-        command = [*first, *map(str, arguments)]
+    def _run(self, *words: object, quiet: bool = True) -> None:
+        command = [*map(str, words)]
         output = subprocess.DEVNULL if quiet else None
         done = subprocess.run(command, cwd=self._folder, env=self._variables, stdout=output, check=False)
         if done.returncode:

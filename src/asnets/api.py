@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,19 +26,18 @@ from asnets.notebook import NotebookView
 from asnets.planning import ActionFeatures
 from asnets.policies.networks import NetworkPolicy, network_policy
 from asnets.ppddl import log_warning
-from asnets.training.config import TrainingConfig, named_preset
+from asnets.training.config import named_preset
 from asnets.training.history import History, read_history
 from asnets.training.progress import EpochRecord
-from asnets.training.showing import TrainingDisplay, shown_training
+from asnets.training.showing import training_display
 
 if TYPE_CHECKING:
     from asnets.network.network import ASNet
 
 logger = logging.getLogger("asnets")
-_SILENT = TrainingDisplay(lambda doing: None, lambda record: None)
 
 
-class Policy(NotebookView, view="policy"):
+class Policy(NotebookView):
     """A trained policy of a domain.
 
     Attributes:
@@ -295,7 +293,7 @@ def train(
             raise ConfigError(f"the problem {str(problem)!r} is a file, and there is no domain")
         return load(domain, problem, costs=costs, lenient=lenient, on_warning=once, deadline=deadline)
 
-    with _display(progress, chosen.training) as display:
+    with training_display(progress, chosen.training) as display:
 
         def report(record: EpochRecord) -> None:
             display.on_epoch(record)
@@ -317,13 +315,3 @@ def train(
     for sentence in shortcomings(trainer, reason):
         logger.warning("%s", sentence)
     return Policy(trainer.best_network(), trainer.result() | {"ended": reason}, History(trainer.progress.history))
-
-
-def _display(progress: bool | Callable[[str], None], config: TrainingConfig) -> AbstractContextManager[TrainingDisplay]:
-    """What is called with the progress of a training."""
-    if callable(progress):
-        tell = progress
-        return nullcontext(TrainingDisplay(tell, lambda record: tell(str(record))))
-    if not isinstance(progress, bool):
-        raise ConfigError(f"progress must be True, False or a function, not {progress!r}")
-    return shown_training(config) if progress else nullcontext(_SILENT)

@@ -23,7 +23,7 @@ def require(package: str, *, extra: str, purpose: str) -> None:
     Args:
         package: Its name as a module.
         extra: The extra of this package that installs it.
-        purpose: What needs it, as the beginning of a sentence.
+        purpose: What needs it; the message begins with it.
 
     Raises:
         MissingPackageError: If it is not.

@@ -21,7 +21,7 @@ def frame(columns: Mapping[str, Sequence[Any]], *, what: str) -> pd.DataFrame:
     Raises:
         MissingPackageError: If pandas is not installed.
     """
-    require("pandas", extra="pandas", purpose=f"A table of {what}")
+    require("pandas", extra="pandas", purpose=f"a table of {what}")
     import pandas as pd
 
     return pd.DataFrame(dict(columns))

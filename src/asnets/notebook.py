@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from typing import Any, ClassVar
 
 
 class NotebookView:
     """What notebooks show as HTML.
 
-    Views stand in `asnets.pictures.views`, above all that they show: tasks and policies know the name of theirs alone,
-    and it is looked up when a notebook asks. So data does not depend on how it is drawn.
+    Views stand in `asnets.pictures.views`, above all that they show, and are imported when a notebook asks for one; so
+    data does not depend on how it is drawn.
     """
 
-    _view: ClassVar[str]
-
-    def __init_subclass__(cls, view: str | None = None, **others: Any) -> None:
-        """Names the view: the function `VIEW_view` of `asnets.pictures.views`; that of the base class if left out."""
-        super().__init_subclass__(**others)
-        if view is not None:
-            cls._view = view
-
     def _repr_html_(self) -> str:
-        html: str = getattr(import_module("asnets.pictures.views"), f"{self._view}_view")(self)
-        return html
+        from asnets.pictures.views import view_of
+
+        return view_of(self)
 
 
 def in_notebook() -> bool:

@@ -19,7 +19,7 @@ PROGRESS = logging.getLogger(__name__)
 LOG_INTERVAL = 10.0
 _REDRAW_INTERVAL = 0.1
 
-Show = TypeVar("Show", bound=Callable[..., object])
+Show = TypeVar("Show")
 
 
 class ShowFigures(Protocol):
@@ -41,11 +41,11 @@ def show_progress(
     Raises:
         ConfigError: If it is something else.
     """
-    if callable(progress):
-        return nullcontext(progress)
-    if progress is not None and not isinstance(progress, bool):
+    if progress is None or isinstance(progress, bool):
+        return bar() if progress else nullcontext(silent)
+    if not callable(progress):
         raise ConfigError(f"progress must be True, False or a function, not {progress!r}")
-    return bar() if progress else nullcontext(silent)
+    return nullcontext(progress)
 
 
 @contextmanager

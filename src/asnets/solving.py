@@ -18,7 +18,7 @@ from asnets.progress import live_figures, show_progress
 
 
 @dataclass(frozen=True)
-class Solved(NotebookView, view="solved"):
+class Solved(NotebookView):
     """What a planner came to.
 
     Attributes:

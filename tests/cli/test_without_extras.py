@@ -149,6 +149,7 @@ def test_policies_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     policy = asnets.Policy.load("triangle-tireworld")
     task = asnets.generate("triangle-tireworld", 2)
     assert sum(policy.probabilities(task).values()) == pytest.approx(1)
+    assert "Policy of triangle-tire" in policy._repr_html_()
     assert asnets.Policy.from_bytes(policy.to_bytes()).logits(task) == policy.logits(task)
     with pytest.raises(MissingPackageError, match="a network as a module of torch needs torch"):
         _ = policy.network

@@ -289,6 +289,13 @@ def test_size_out_of_range(family: str, below: int) -> None:
         generate(family, size)
 
 
+@pytest.mark.parametrize("wrong", [{"size": None}, {"size": 2.0}, {"seed": "x"}, {"seed": True}, {"index": 1.5}])
+def test_numbers_that_are_not_whole(wrong: dict[str, Any]) -> None:
+    ((name, value),) = wrong.items()
+    with pytest.raises(ConfigError, match=f"gripper: {name} must be a whole number, not {value!r}"):
+        generate("gripper", **{"size": 2} | wrong)
+
+
 # --- Single families --------------------------------------------------------------------------------------------
 
 

@@ -156,6 +156,6 @@ def test_failures_are_named_by_their_episodes() -> None:
     """Also where a run before them was stopped."""
     policy = RandomPolicy(ring(4))
     runs = simulate(policy, episodes=3, max_steps=300)
-    rest = replace(runs, steps=runs.steps[1:], costs=runs.costs[1:], endings=runs.endings[1:])
-    (failure,) = find_failures(policy, rest, np.array([1, 2]))
+    parts = {name: getattr(runs, name)[1:] for name in ("steps", "costs", "endings", "numbers")}
+    (failure,) = find_failures(policy, replace(runs, **parts))
     assert (failure.ending, failure.count, failure.episode, failure.steps) == ("loop", 2, 1, 300)

@@ -343,7 +343,8 @@ def test_any_task(lifted: tuple[Domain, Problem], observation: str, seed: int, d
     [
         ({}, "an environment needs one of domain (with problem), family (with size) or task, not nothing"),
         ({**TIRES, "task": "gripper"}, "not task and family"),
-        ({"family": "triangle-tireworld"}, "the family triangle-tireworld needs a size, a whole number, not None"),
+        ({"family": "triangle-tireworld"}, "triangle-tireworld: size must be a whole number, not None"),
+        (TIRES | {"problem_seed": "x"}, "triangle-tireworld: seed must be a whole number, not 'x'"),
         ({"family": "moon", "size": 1}, "moon"),
         ({**TIRES, "problem": "p.pddl"}, "problem goes with domain, not with family"),
         ({"task": "gripper", "size": 3}, "size goes with family, not with task"),

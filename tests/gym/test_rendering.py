@@ -114,6 +114,7 @@ def test_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     policy = rendering.OutsidePolicy(env.task)
     with pytest.raises(ConfigError, match="the actions came from outside"):
         policy.distributions([])
-    monkeypatch.setattr("asnets.extras.find_spec", lambda package: None)
-    with pytest.raises(MissingPackageError, match=r"needs resvg_py, .*pip install 'asnets\[gym\]'"):
-        PPDDLEnv(render_mode="rgb_array", **TIRES)
+    for missing in ("resvg_py", "PIL", "matplotlib"):
+        monkeypatch.setattr("asnets.extras.is_installed", lambda package, missing=missing: package != missing)
+        with pytest.raises(MissingPackageError, match=rf"needs {missing}, .*pip install 'asnets\[gym\]'"):
+            PPDDLEnv(render_mode="rgb_array", **TIRES)

@@ -79,5 +79,5 @@ def test_results(tmp_path: Path) -> None:
 def test_without_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("asnets.extras.find_spec", lambda name: None)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(MissingPackageError, match=r"A table of epochs needs pandas.*pip install 'asnets\[pandas\]'"):
+    with pytest.raises(MissingPackageError, match=r"a table of epochs needs pandas.*pip install 'asnets\[pandas\]'"):
         History().to_frame()

@@ -147,16 +147,28 @@ def test_on_a_terminal() -> None:
 
 def test_functions_are_called_as_before() -> None:
     done: list[int] = []
-    searched: list[float] = []
     told: list[str] = []
     records: list[EpochRecord] = []
     task = asnets.generate("triangle-tireworld", 1)
     asnets.evaluate(asnets.RandomPolicy(task), runs=5, progress=done.append)
     assert done == [1, 2, 4, 5]
-    asnets.solve(task, progress=lambda value, *others: searched.append(value))
-    assert all(value >= 0 for value in searched)
     asnets.train(None, [task], max_epochs=1, progress=told.append, on_epoch=records.append)
     assert str(records[0]) in told
+
+
+def test_functions_are_called_during_a_search() -> None:
+    """And may end it, which this one would not do by itself for hours."""
+    searched: list[tuple[float, int, float, int]] = []
+
+    def interrupt(*figures: Any) -> None:
+        searched.append(figures)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        asnets.solve(asnets.generate("triangle-tireworld", 10), progress=interrupt)
+    ((value, expanded, seconds, memory),) = searched
+    assert 0 < value <= 6 * 10 - 0.5  # LM-cut is admissible.
+    assert min(expanded, seconds, memory) > 0
 
 
 @pytest.mark.parametrize("name", ["evaluate", "simulate", "solve", "train"])

@@ -138,7 +138,11 @@ def test_solutions(task: GroundTask) -> None:
     assert "lrtdp with lmcut" in text
     assert re.search(r"expected cost\s+11\.5\b", text)
     stopped = asnets.solve(asnets.generate("triangle-tireworld", 6), time_limit=1e-9)
+    assert "stopped by the limit on time" in words(shown(stopped))
     assert "(not final)" in words(shown(stopped))
+    deadline = asnets.Deadline(3600)
+    deadline.cancel()
+    assert re.search(r"status\s+interrupted\b", words(shown(asnets.solve(task, deadline=deadline))))
 
 
 def test_runs_are_pictures(policy: Policy, task: GroundTask) -> None:

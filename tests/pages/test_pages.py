@@ -27,24 +27,34 @@ NOT_RUN = {
     r"asnets reproduce .*": "takes minutes to months; tests/experiments run the same at the scale smoke",
     r"ln -s DIR/.*": "of a folder that is not part of the repository",
     r"python -m benchmarks\..*": "takes hours; tests/benchmarks reads its table",
+    r"asnets solve .* --heuristic blind": "of a heuristic that the reader compiles; tests/test_extending.py does",
     r"asnets report DIR": "of results that another command makes; tests/experiments/test_report_writing.py writes some",
 }
-OTHERS = {"docs/extending.md": "tests/test_extending.py"}
-"""Pages with tests of their own."""
+PROGRAMS_ELSEWHERE = {
+    "README.md": "tests/cli/test_readme.py",
+    "docs/extending.md": "tests/test_extending.py",
+    "docs/gymnasium.md": "tests/gym/test_document.py",
+    "docs/train.md": "tests/test_api_train.py",
+}
+"""Pages whose programs have tests of their own, which look at more than what they print."""
 
 
-def is_run(block: Block) -> bool:
-    return block.kind != "command" or not any(re.match(pattern, block.text) for pattern in NOT_RUN)
+def blocks_to_run(page: str) -> list[Block]:
+    return [block for block in blocks(PAGES[page]) if is_run(block, page)]
+
+
+def is_run(block: Block, page: str) -> bool:
+    if block.kind == "command":
+        return not any(re.match(pattern, block.text) for pattern in NOT_RUN)
+    return block.kind == "file" or page not in PROGRAMS_ELSEWHERE
 
 
 @pytest.mark.usefixtures("registries")
-@pytest.mark.parametrize(
-    "page", [name for name, text in PAGES.items() if name not in OTHERS and any(map(is_run, blocks(text)))]
-)
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks_to_run(page)])
 def test_blocks_do_what_the_page_shows(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(pages_folder(tmp_path))
     names: dict[str, object] = {"__name__": "page"}
-    for block in filter(is_run, blocks(PAGES[page])):
+    for block in blocks_to_run(page):
         if block.kind == "file":
             Path(block.name).parent.mkdir(parents=True, exist_ok=True)
             Path(block.name).write_text(block.text, encoding="utf-8")
@@ -80,7 +90,7 @@ def test_what_is_not_run_is_in_use() -> None:
     commands = [block.text for text in PAGES.values() for block in blocks(text) if block.kind == "command"]
     for pattern in NOT_RUN:
         assert any(re.match(pattern, command) for command in commands), pattern
-    for page, test in OTHERS.items():
+    for page, test in PROGRAMS_ELSEWHERE.items():
         assert page.removeprefix("docs/") in (REPOSITORY / test).read_text(encoding="utf-8")
 
 

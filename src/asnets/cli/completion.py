@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from asnets.cli.topics import topic_titles
 from asnets.domains import FAMILIES
 from asnets.experiments.shipped import shipped_experiments
+from asnets.grounding.costs import COST_MODES
 from asnets.models import model_names
 from asnets.planning import HEURISTICS, PLANNERS
 
@@ -39,7 +40,7 @@ def offer_topics(incomplete: str) -> list[tuple[str, str]]:
     return offering(topic_titles())(incomplete)
 
 
-offer_costs = offering(("unit", "metric"))
+offer_costs = offering(COST_MODES)
 offer_experiments = offering(("all", *shipped_experiments()))
 offer_families = offering({family.name: family.size_meaning for family in FAMILIES.values()})
 offer_heuristics = offering({info.name: info.description for info in HEURISTICS.values()})

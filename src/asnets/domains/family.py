@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import resources
+from numbers import Integral
 
 from asnets.errors import ConfigError
 from asnets.ppddl.model import Problem
@@ -48,8 +49,12 @@ class Family:
         """The problem of a size; `index` counts the problems of one seed.
 
         Raises:
-            ConfigError: The size is below the family's minimum or above its maximum.
+            ConfigError: The size is below the family's minimum or above its maximum, or a number is not whole.
         """
+        given: dict[str, object] = {"size": size, "seed": seed, "index": index}
+        for name, value in given.items():
+            if isinstance(value, bool) or not isinstance(value, Integral):
+                raise ConfigError(f"{self.name}: {name} must be a whole number, not {value!r}")
         if size < self.minimum_size:
             raise ConfigError(
                 f"{self.name}: size {size} is too small; the smallest is {self.minimum_size} "

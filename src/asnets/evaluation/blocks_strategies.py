@@ -94,6 +94,7 @@ def run_strategy(task: GroundTask, name: str, *, runs: int = 30, max_steps: int 
         np.array(costs, np.float64),
         np.array(endings, np.int8),
         seconds,
+        np.arange(runs),
     )
 
 

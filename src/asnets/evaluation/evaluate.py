@@ -10,7 +10,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
@@ -31,7 +30,7 @@ EvaluationStatus = Literal["finished", "time", "memory"]
 
 
 @dataclass(frozen=True)
-class Evaluation(NotebookView, view="evaluation"):
+class Evaluation(NotebookView):
     """Runs of a policy on one problem.
 
     Attributes:
@@ -164,8 +163,8 @@ def evaluate(
         "simulation": max(0.0, in_episodes * workers - features - in_network),
         "total": within.elapsed,
     }
-    finished, numbers = _finished_runs(parts, policy.name, seed, max_steps)
-    failures = find_failures(policy, finished, numbers, detect_dead_ends=detect_dead_ends, deadline=within)
+    finished = _finished_runs(parts, policy.name, seed, max_steps)
+    failures = find_failures(policy, finished, detect_dead_ends=detect_dead_ends, deadline=within)
     return Evaluation(policy.task, runs, finished, status, seconds, failures)
 
 
@@ -200,13 +199,11 @@ def _run_in_parts(
     return parts, "finished"
 
 
-def _finished_runs(
-    parts: list[Simulation], policy: str, seed: int, max_steps: int
-) -> tuple[Simulation, npt.NDArray[np.int64]]:
-    """The runs that were not stopped, and their numbers."""
+def _finished_runs(parts: list[Simulation], policy: str, seed: int, max_steps: int) -> Simulation:
+    """The runs that were not stopped."""
     endings = np.concatenate([np.zeros(0, np.int8), *(part.endings for part in parts)])
     numbers = np.flatnonzero(endings != ENDINGS.index("stopped"))
-    finished = Simulation(
+    return Simulation(
         policy,
         seed,
         max_steps,
@@ -216,7 +213,6 @@ def _finished_runs(
         sum(part.seconds for part in parts),
         numbers,
     )
-    return finished, numbers
 
 
 def network_seconds(policy: TaskPolicy) -> tuple[float, float]:

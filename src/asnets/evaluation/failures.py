@@ -6,9 +6,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.evaluation.rollouts import ENDINGS, Ending, Simulation, trace
 from asnets.policies.protocol import TaskPolicy
@@ -55,7 +52,6 @@ class Failure:
 def find_failures(
     policy: TaskPolicy,
     runs: Simulation,
-    numbers: npt.NDArray[np.int64],
     *,
     detect_dead_ends: bool = True,
     deadline: Deadline = NO_DEADLINE,
@@ -67,7 +63,6 @@ def find_failures(
     Args:
         policy: The policy whose runs they are.
         runs: The runs.
-        numbers: The number of the episode of each.
         detect_dead_ends: As they were made.
         deadline: For running them again.
     """
@@ -77,7 +72,7 @@ def find_failures(
         if not count:
             continue
         first = int((runs.endings == ENDINGS.index(ending)).argmax())
-        episode = int(numbers[first])
+        episode = int(runs.numbers[first])
         run = trace(
             policy,
             episode=episode,

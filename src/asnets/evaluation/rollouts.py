@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -75,12 +75,12 @@ class EpisodeRecord:
 
 
 @dataclass(frozen=True)
-class Simulation(NotebookView, view="simulation"):
+class Simulation(NotebookView):
     """Many runs of one policy on one task.
 
     Attributes:
         seconds: Wall time of the runs themselves.
-        numbers: The number of the episode of each run; None for 0, 1, ….
+        numbers: The number of the episode of each run.
     """
 
     policy: str
@@ -90,7 +90,7 @@ class Simulation(NotebookView, view="simulation"):
     costs: npt.NDArray[np.float64]
     endings: npt.NDArray[np.int8]
     seconds: float
-    numbers: npt.NDArray[np.integer[Any]] | None = None
+    numbers: npt.NDArray[np.integer[Any]]
 
     def __repr__(self) -> str:
         cost = "" if self.mean_cost is None else f", mean cost {self.mean_cost:.2f}"
@@ -122,7 +122,7 @@ class Simulation(NotebookView, view="simulation"):
         """What one of the runs came to, counted from 0 however its episode is numbered."""
         return EpisodeRecord(
             self.seed,
-            int(self._numbers[run]),
+            int(self.numbers[run]),
             int(self.steps[run]),
             float(self.costs[run]),
             ENDINGS[int(self.endings[run])],
@@ -133,7 +133,7 @@ class Simulation(NotebookView, view="simulation"):
         return {
             "policy": [self.policy] * self.episodes,
             "seed": [self.seed] * self.episodes,
-            "episode": self._numbers.tolist(),
+            "episode": self.numbers.tolist(),
             "steps": self.steps.tolist(),
             "cost": self.costs.tolist(),
             "ending": [ENDINGS[ending] for ending in self.endings],
@@ -148,10 +148,6 @@ class Simulation(NotebookView, view="simulation"):
             MissingPackageError: If pandas is not installed.
         """
         return frame(self.columns(), what="runs")
-
-    @property
-    def _numbers(self) -> npt.NDArray[np.integer[Any]]:
-        return np.arange(self.episodes) if self.numbers is None else self.numbers
 
 
 @dataclass(frozen=True)
@@ -174,6 +170,15 @@ class Trace:
     record: EpisodeRecord
     steps: tuple[TraceStep, ...]
     states: tuple[npt.NDArray[np.int32], ...]
+
+    @classmethod
+    def of(cls, record: EpisodeRecord, states: Sequence[npt.NDArray[np.int32]], actions: Iterable[int]) -> Trace:
+        """The trace of an episode through these states, by these actions."""
+        steps = (
+            TraceStep(int(action), _difference(after, before), _difference(before, after))
+            for action, before, after in zip(actions, states, states[1:], strict=False)
+        )
+        return cls(record, tuple(steps), tuple(states))
 
     def __repr__(self) -> str:
         return f"<Trace: {self.record}>"
@@ -334,14 +339,7 @@ def trace(
         states, actions, result = _traced(policy, seed, episode, limit, detect_dead_ends, deadline, distributions)
     steps, costs, endings = result
     record = EpisodeRecord(seed, episode, int(steps[0]), float(costs[0]), ENDINGS[int(endings[0])])
-    return Trace(
-        record,
-        tuple(
-            TraceStep(int(action), _difference(after, before), _difference(before, after))
-            for action, before, after in zip(actions, states, states[1:], strict=False)
-        ),
-        tuple(states),
-    )
+    return Trace.of(record, states, actions)
 
 
 def check_policy(policy: object) -> None:

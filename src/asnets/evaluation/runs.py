@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from asnets.deadline import NO_DEADLINE, Deadline
-from asnets.evaluation.rollouts import EpisodeRecord, Trace, check_policy, trace
+from asnets.evaluation.rollouts import EpisodeRecord, Trace, TraceStep, check_policy, trace
+from asnets.grounding import GroundTask
 from asnets.grounding.task import Ints
 from asnets.notebook import NotebookView
 from asnets.policies.protocol import Distribution, TaskPolicy
@@ -31,6 +32,12 @@ class RunStep:
     added: tuple[str, ...]
     deleted: tuple[str, ...]
 
+    @classmethod
+    def of(cls, task: GroundTask, step: TraceStep, probabilities: dict[str, float]) -> RunStep:
+        """A step of a trace, by name."""
+        added, deleted = (tuple(map(task.atom_name, atoms)) for atoms in (step.added, step.deleted))
+        return cls(task.action_name(step.action), probabilities, added, deleted)
+
     @property
     def probability(self) -> float:
         """What the policy gave the action; no number where the deadline had passed."""
@@ -43,7 +50,7 @@ class RunStep:
 
 
 @dataclass(frozen=True)
-class Run(NotebookView, view="run"):
+class Run(NotebookView):
     """One run of a policy, step by step.
 
     Attributes:
@@ -103,8 +110,7 @@ def run(
             probabilities = {} if deadline.has_passed() else named_probabilities(policy, state)
         else:
             probabilities = _named(policy, drawn_from[number])
-        names = ((task.atom_name(atom) for atom in atoms) for atoms in (step.added, step.deleted))
-        steps.append(RunStep(task.action_name(step.action), probabilities, *map(tuple, names)))
+        steps.append(RunStep.of(task, step, probabilities))
     return Run(tuple(steps), traced, policy)
 
 

@@ -11,8 +11,8 @@ from asnets.experiments.pending import CellStatus
 from asnets.experiments.results import ExperimentResults, Score, collect, count_cells
 from asnets.experiments.store import Store
 from asnets.frames import frame
-from asnets.pictures.html_view import HtmlView, number
-from asnets.pictures.style import percent
+from asnets.pictures.html_view import HtmlView
+from asnets.pictures.style import count, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,11 +80,11 @@ class Results:
 
     def __repr__(self) -> str:
         done, of = self.cells.get("done", 0), sum(self.cells.values())
-        return f"<Results of {self.folder}: {number(len(self), 'experiment')}, {done:,} of {of:,} cells done>"
+        return f"<Results of {self.folder}: {count(len(self), 'experiment')}, {done:,} of {of:,} cells done>"
 
     def _repr_html_(self) -> str:
         view = HtmlView(str(self.folder), "results")
-        view.facts([("cells", ", ".join(f"{count:,} {status}" for status, count in self.cells.items()) or "none")])
+        view.facts([("cells", ", ".join(f"{cells:,} {status}" for status, cells in self.cells.items()) or "none")])
         for experiment in self:
             titles = {system.name: system.title for system in experiment.systems}
             rows = [(titles[score.system], score.problem.name, *_shown(score)) for score in experiment.scores.values()]

@@ -16,7 +16,6 @@ import platform
 import select
 import signal
 import sys
-import tempfile
 import threading
 import time
 import traceback
@@ -25,7 +24,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
-from multiprocessing import forkserver, resource_tracker
+from multiprocessing import forkserver, resource_tracker, util
 from multiprocessing.connection import Connection
 from types import ModuleType
 from typing import Any
@@ -87,7 +86,7 @@ def _ensure_server() -> None:
     try:
         forkserver.ensure_running()
     except OSError as error:
-        folder = tempfile.gettempdir()
+        folder = os.path.dirname(util.get_temp_dir())
         advice = "; TMPDIR can name another folder, with a shorter path" if "too long" in str(error) else ""
         raise FileError(f"no socket can be made in {folder}, the folder of temporary files: {error}{advice}") from None
 

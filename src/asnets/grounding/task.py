@@ -133,7 +133,7 @@ class GroundSchema:
 
 
 @dataclass(frozen=True, eq=False)
-class GroundTask(NotebookView, view="task"):
+class GroundTask(NotebookView):
     """A ground SSP; two of them are equal if they are the same object.
 
     Attributes:

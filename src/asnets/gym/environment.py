@@ -109,15 +109,15 @@ class PPDDLEnv(gymnasium.Env[Any, np.int64]):
         # Models of stable-baselines3 give arrays of no dimension.
         number = self.simulator.action(action.item() if isinstance(action, np.ndarray) else action)
         before = self.simulator.state.propositions
+        cost = float(self.task.costs[number])
         is_applicable = bool(self._mask[number])
         if is_applicable or self.options.invalid_action == "error":
             self.simulator.step(number)
         else:
             self.simulator.steps += 1
-            self.simulator.cost += float(self.task.costs[number])
+            self.simulator.cost += cost
         if self._painter is not None:
             self._history.append((before, number))
-        cost = float(self.task.costs[number])
         observation, info = self._look()
         self.ending = self._judge(has_changed=is_applicable)
         info |= {"cost": cost}

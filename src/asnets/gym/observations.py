@@ -81,12 +81,12 @@ class Graph:
                 else:
                     members = [slot.sets[int(row)] for row in slot.index]
                     actions.append(np.repeat(own, [len(part) for part in members]))
-                    nodes.append(first + np.concatenate([np.empty(0, np.int32), *members]))
+                    nodes.append(first + _joined(members))
                 slots.append(np.full(len(actions[-1]), slot_number))
                 slot_number += 1
         return cls(
             structure.signature,
-            np.concatenate([np.empty(0, np.int32), *(part.atoms for part in structure.predicates)]).astype(np.int32),
+            _joined([part.atoms for part in structure.predicates]),
             np.repeat(np.arange(len(sizes)), sizes).astype(np.int32),
             schema_of,
             np.stack([_joined(actions), _joined(nodes)]),

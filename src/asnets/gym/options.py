@@ -9,11 +9,11 @@ from typing import Any
 
 from asnets.errors import ConfigError
 from asnets.grounding import GroundTask
+from asnets.grounding.costs import COST_MODES
 from asnets.loading import generate, load, load_text
 from asnets.options import check_names, check_options, option
 from asnets.simulator import Simulator
 
-COSTS = ("unit", "metric")
 OBSERVATIONS = ("bits", "graph")
 INVALID_ACTIONS = ("noop", "error")
 MAX_STEPS = 2**31 - 1
@@ -25,7 +25,7 @@ _TEXT = "(define"  # No file is called so.
 class EnvironmentOptions:
     """What can be chosen about an environment."""
 
-    costs: str = option("unit", "what actions cost: 1 each, or by the metric of the problem", choices=COSTS)
+    costs: str = option("unit", "what actions cost: 1 each, or by the metric of the problem", choices=COST_MODES)
     lenient: bool = option(False, "forgive what the competition's simulator forgives, with warnings")
     max_steps: int = option(300, "step limit of an episode, which is then truncated", least=1, most=MAX_STEPS)
     detect_dead_ends: bool = option(
@@ -42,18 +42,6 @@ class EnvironmentOptions:
         "bits", "truth of the propositions, or a graph of them and the actions", choices=OBSERVATIONS
     )
     state_names: bool = option(False, 'tell the names of the true propositions in info["state"]')
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> EnvironmentOptions:
-        """The options with these values.
-
-        Raises:
-            ConfigError: If one is unknown, or has a value that cannot be used.
-        """
-        check_names(values, cls, TaskSource, kind="option of the environment")
-        result = cls(**values)
-        check_options(result)
-        return result
 
 
 @dataclass(frozen=True)
@@ -92,12 +80,10 @@ class TaskSource:
         if kind == "task":
             if not isinstance(self.task, GroundTask):
                 raise ConfigError(f"task must be a GroundTask, such as asnets.load gives, not {self.task!r}")
-            if options.costs not in (COSTS[0], self.task.cost_mode):
+            if options.costs not in (COST_MODES[0], self.task.cost_mode):
                 raise ConfigError(f"the task has {self.task.cost_mode} costs; load it with costs={options.costs!r}")
             return self.task
         if kind == "family":
-            if not isinstance(self.size, int) or isinstance(self.size, bool):
-                raise ConfigError(f"the family {self.family} needs a size, a whole number, not {self.size!r}")
             return generate(
                 self.family, self.size, seed=self.problem_seed, index=self.problem_index, costs=options.costs
             )
@@ -144,5 +130,6 @@ def split_options(values: Mapping[str, Any]) -> tuple[TaskSource, EnvironmentOpt
     """
     check_names(values, TaskSource, EnvironmentOptions, kind="option of the environment")
     source = {name: value for name, value in values.items() if name in TaskSource.__dataclass_fields__}
-    rest = {name: value for name, value in values.items() if name not in source}
-    return TaskSource(**source), EnvironmentOptions.of(rest)
+    options = EnvironmentOptions(**{name: value for name, value in values.items() if name not in source})
+    check_options(options)
+    return TaskSource(**source), options

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from asnets.errors import ConfigError
-from asnets.evaluation.rollouts import ENDING_WORDS, Ending, EpisodeRecord, Trace, TraceStep
+from asnets.evaluation.rollouts import ENDING_WORDS, Ending, EpisodeRecord, Trace
 from asnets.evaluation.runs import Run, RunStep
 from asnets.extras import require
 from asnets.grounding import GroundTask
@@ -59,18 +59,11 @@ class Painter:
     def run(self, simulator: Simulator, history: History, ending: Ending | None) -> Run:
         """The episode so far as a run; what was how probable is not known."""
         states = (*(state for state, _ in history), simulator.state.propositions)
-        steps, named = [], []
-        for (before, action), after in zip(history, states[1:], strict=True):
-            added, deleted = (
-                tuple(map(int, np.setdiff1d(*pair, assume_unique=True))) for pair in ((after, before), (before, after))
-            )
-            steps.append(TraceStep(action, added, deleted))
-            names = (tuple(map(self.task.atom_name, atoms)) for atoms in (added, deleted))
-            named.append(RunStep(self.task.action_name(action), {}, *names))
         record = EpisodeRecord(
-            simulator.seed, simulator.episode, len(steps), simulator.cost, "stopped" if ending is None else ending
+            simulator.seed, simulator.episode, len(history), simulator.cost, "stopped" if ending is None else ending
         )
-        return Run(tuple(named), Trace(record, tuple(steps), states), self._policy)
+        trace = Trace.of(record, states, [action for _, action in history])
+        return Run(tuple(RunStep.of(self.task, step, {}) for step in trace.steps), trace, self._policy)
 
     def _headline(self, run: Run, steps: int, ending: Ending | None) -> str:
         words = f"{self.task.problem}: {f'step {steps}' if steps else 'start'}"
@@ -96,7 +89,7 @@ def check_render_mode(mode: str | None) -> None:
     if mode is not None and mode not in RENDER_MODES:
         raise ConfigError(f"render_mode must be None or one of {', '.join(RENDER_MODES)}, not {mode!r}")
     if mode == "rgb_array":
-        for package in ("resvg_py", "PIL"):
+        for package in ("resvg_py", "PIL", "matplotlib"):
             require(package, extra="gym", purpose="render_mode 'rgb_array'")
 
 

@@ -81,7 +81,7 @@ class PPDDLVectorEnv(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
         self.single_action_space = spaces.Discrete(self.task.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._is_seeded = self._has_begun = False
+        self._has_begun = False
         self._ended = np.zeros(num_envs, np.bool_)
         _, self._masks = self._new_rows()
 
@@ -107,9 +107,9 @@ class PPDDLVectorEnv(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
             self._native.start(seeded, np.array([seeds[copy] for copy in seeded], np.uint64))
         if len(others):
             self._native.start_next(others)
-        if seed is not None or not self._is_seeded:
+        if seed is not None or not self._has_begun:
             super().reset(seed=seeds[0] if seeds[0] is not None else drawn_seed())
-        self._is_seeded = self._has_begun = True
+        self._has_begun = True
         self._ended[mask] = False
         truth, self._masks = self._new_rows()
         self._native.look(truth, self._masks)
@@ -164,7 +164,7 @@ class PPDDLVectorEnv(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
         return np.zeros((self.num_envs, widths[0]), np.int8), np.zeros((self.num_envs, widths[1]), np.int8)
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
-        if seed is None and not self._is_seeded:
+        if seed is None and not self._has_begun:
             # So that all copies have seeds of their own, whatever was drawn.
             seed = drawn_seed() % (MAX_SEED - MAX_COPIES)
         if seed is None:

@@ -144,7 +144,3 @@ def cut(names: Iterable[str], *, of: int | None = None) -> str:
 
 def decimal(value: float) -> str:
     return f"{value:.4f}".rstrip("0").rstrip(".")
-
-
-def number(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"

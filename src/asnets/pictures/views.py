@@ -1,28 +1,26 @@
 """What notebooks show of tasks, policies, runs and their results: one small piece of HTML each.
 
-Text is escaped, lists are cut, and nothing is loaded from elsewhere. Colours come from the notebook, light or dark. The
-functions are found by their names: see `asnets.notebook.NotebookView`.
+Text is escaped, lists are cut, and nothing is loaded from elsewhere. Colours come from the notebook, light or dark.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import singledispatch
+from typing import Any
 
+from asnets.api import Policy
+from asnets.evaluation.evaluate import Evaluation
 from asnets.evaluation.rollouts import ENDING_WORDS, ENDINGS, Ending, Simulation
+from asnets.evaluation.runs import Run, RunStep
 from asnets.evaluation.statistics import wilson_interval_95
 from asnets.grounding import GroundTask
 from asnets.network.weights import num_parameters
 from asnets.pictures.draw import picture_of
-from asnets.pictures.html_view import Facts, HtmlView, cut, decimal, number
-from asnets.pictures.style import percent
-
-if TYPE_CHECKING:
-    from asnets.api import Policy
-    from asnets.evaluation.evaluate import Evaluation
-    from asnets.evaluation.runs import Run
-    from asnets.policies import SavedPolicy
-    from asnets.solving import Solved
-    from asnets.training.history import History
+from asnets.pictures.html_view import Facts, HtmlView, cut, decimal
+from asnets.pictures.style import count, percent
+from asnets.policies import SavedPolicy
+from asnets.solving import Solved
+from asnets.training.history import History
 
 MAX_PICTURE = 1_000_000
 """Characters of the largest picture of a run that a notebook gets."""
@@ -38,7 +36,14 @@ _COLOURS: dict[Ending, str] = {
 }
 
 
-def task_view(task: GroundTask) -> str:
+@singledispatch
+def view_of(thing: object) -> str:
+    """What a notebook shows of a thing, by its class."""
+    raise TypeError(f"there is no view of {type(thing).__name__}")
+
+
+@view_of.register
+def _(task: GroundTask) -> str:
     """A ground task: how large it is, what it asks for, and its schemas."""
     low, high = (float(task.costs.min()), float(task.costs.max())) if task.num_actions else (0.0, 0.0)
     costs = "unit: 1 an action" if task.cost_mode == "unit" else f"from the metric: {low:g} to {high:g} an action"
@@ -46,7 +51,7 @@ def task_view(task: GroundTask) -> str:
     view.facts(
         [
             ("propositions", f"{task.num_propositions:,}, {len(task.propositions_of()):,} of them true at first"),
-            ("actions", f"{task.num_actions:,} of {number(len(task.schemas), 'schema')}"),
+            ("actions", f"{task.num_actions:,} of {count(len(task.schemas), 'schema')}"),
             ("costs", costs),
             ("objects", f"{len(task.objects):,}: {cut(task.objects)}"),
             ("goal", _goal(task)),
@@ -71,16 +76,17 @@ def _goal(task: GroundTask) -> str:
         for literal in literals
     )
     words = [cut(names, of=len(literals))] if len(literals) else []
-    words += [number(len(clauses), "disjunction")] if len(clauses) else []
+    words += [count(len(clauses), "disjunction")] if len(clauses) else []
     return " and ".join(words)
 
 
-def policy_view(policy: Policy) -> str:
+@view_of.register
+def _(policy: Policy) -> str:
     """A trained policy: its domain and network, and how it was trained."""
-    signature, config = policy.network.signature, policy.network.config
+    signature, config = policy.signature, policy.config
     problems = policy.training.get("problems")
-    trained_on = [each for each in problems if isinstance(each, dict)] if isinstance(problems, list) else []
-    domains = dict.fromkeys(str(each.get("domain")) for each in trained_on)
+    trained_on = [problem for problem in problems if isinstance(problem, dict)] if isinstance(problems, list) else []
+    domains = dict.fromkeys(str(problem.get("domain")) for problem in trained_on)
     view = HtmlView(f"Policy of {cut(domains)}" if domains else "Policy", "network")
     view.facts(
         [
@@ -88,11 +94,11 @@ def policy_view(policy: Policy) -> str:
             ("predicates", cut(f"{name}/{arity}" for name, arity in signature.predicates)),
             (
                 "network",
-                f"{number(config.layers, 'layer')} of hidden size {config.hidden}, {config.nonlinearity}, "
+                f"{count(config.layers, 'layer')} of hidden size {config.hidden}, {config.nonlinearity}, "
                 f"{num_parameters(signature, config):,} parameters",
             ),
             ("reads", cut(config.features) or "no action features"),
-            ("trained on", cut(str(each.get("problem")) for each in trained_on) or "not known"),
+            ("trained on", cut(str(problem.get("problem")) for problem in trained_on) or "not known"),
             *_training_facts(policy.training),
         ]
     )
@@ -114,7 +120,8 @@ def _training_facts(training: dict[str, Any]) -> Facts:
     return facts
 
 
-def saved_policy_view(policy: SavedPolicy) -> str:
+@view_of.register
+def _(policy: SavedPolicy) -> str:
     """The policy of a planner."""
     origin = policy.origin
     view = HtmlView(f"Policy for {policy.task.problem} of {policy.task.domain}", "table")
@@ -128,15 +135,17 @@ def saved_policy_view(policy: SavedPolicy) -> str:
     return view.html()
 
 
-def solved_view(solved: Solved) -> str:
+@view_of.register
+def _(solved: Solved) -> str:
     """What a planner came to."""
     solver, solution = solved.solver, solved.solution
     converged = solution.status == "converged"
+    stopped = "interrupted" if solution.status == "interrupted" else f"stopped by the limit on {solution.status}"
     view = HtmlView(f"{solver.task.problem} of {solver.task.domain}", "solution")
     view.facts(
         [
             ("planner", f"{solver.planner} with {solver.heuristic}"),
-            ("status", "converged" if converged else f"stopped by the limit on {solution.status}"),
+            ("status", "converged" if converged else stopped),
             ("expected cost", decimal(solution.value) + ("" if converged else " (not final)")),
             ("states", f"{solution.expanded:,} expanded, {solution.evaluated:,} evaluated"),
             ("effort", f"{solution.backups:,} backups, {solution.seconds:.2f} s, {solution.peak_memory / 1e6:,.0f} MB"),
@@ -145,7 +154,8 @@ def solved_view(solved: Solved) -> str:
     return view.html()
 
 
-def evaluation_view(evaluation: Evaluation) -> str:
+@view_of.register
+def _(evaluation: Evaluation) -> str:
     """Runs of a policy on a problem: coverage, cost, and why runs failed."""
     finished = evaluation.finished
     low, high = wilson_interval_95(evaluation.goals, evaluation.runs)
@@ -158,7 +168,7 @@ def evaluation_view(evaluation: Evaluation) -> str:
     ]
     if evaluation.status != "finished":
         left = evaluation.runs - finished.episodes
-        facts.append(("stopped", f"by the limit on {evaluation.status}; {number(left, 'run')} not finished"))
+        facts.append(("stopped", f"by the limit on {evaluation.status}; {count(left, 'run')} not finished"))
     view.facts(facts)
     failures = [
         (ENDING_WORDS[failure.ending], f"{failure.count:,}", failure.example) for failure in evaluation.failures
@@ -167,9 +177,10 @@ def evaluation_view(evaluation: Evaluation) -> str:
     return view.html()
 
 
-def simulation_view(simulation: Simulation) -> str:
+@view_of.register
+def _(simulation: Simulation) -> str:
     """Runs of a policy."""
-    view = HtmlView(f"{number(simulation.episodes, 'run')} of {simulation.policy}", "simulation")
+    view = HtmlView(f"{count(simulation.episodes, 'run')} of {simulation.policy}", "simulation")
     _endings_bar(view, simulation, simulation.episodes)
     endings = [
         (ENDING_WORDS[ending], f"{simulation.count(ending):,}") for ending in ENDINGS if simulation.count(ending)
@@ -198,7 +209,8 @@ def _endings_bar(view: HtmlView, runs: Simulation, total: int) -> None:
     view.shares([(ENDING_WORDS[ending], counts[ending] / total, _COLOURS[ending]) for ending in ENDINGS])
 
 
-def run_view(run: Run) -> str:
+@view_of.register
+def _(run: Run) -> str:
     """A run: its picture, or the first steps where that would be too large."""
     task = run.policy.task
     left_out = f"{task.num_actions:,} actions"
@@ -206,7 +218,7 @@ def run_view(run: Run) -> str:
         picture = picture_of(run, task).html
         if len(picture) <= MAX_PICTURE:
             return f'<div style="background: #fff; padding: .1rem 1rem; border-radius: 4px">{picture}</div>'
-        left_out = number(len(run.steps), "step")
+        left_out = count(len(run.steps), "step")
     view = HtmlView(f"{task.problem} of {task.domain}: {run.record}", "run")
     rows = [
         (f"{index}", step.action, percent(step.probability) if step.probabilities else "–", _changes(step))
@@ -217,13 +229,14 @@ def run_view(run: Run) -> str:
     return view.html()
 
 
-def _changes(step: Any) -> str:
+def _changes(step: RunStep) -> str:
     return cut([*(f"+{name}" for name in step.added), *(f"−{name}" for name in step.deleted)]) or "none"
 
 
-def history_view(history: History) -> str:
+@view_of.register
+def _(history: History) -> str:
     """A training, epoch by epoch: the curve, and the figures of the last epochs."""
-    view = HtmlView(f"Training of {number(len(history), 'epoch')}", "history")
+    view = HtmlView(f"Training of {count(len(history), 'epoch')}", "history")
     if not len(history):
         view.note("No epoch is known: MODEL.jsonl does not lie beside the model file.")
         return view.html()

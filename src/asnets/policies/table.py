@@ -54,7 +54,7 @@ class PolicyOrigin:
 
 
 @dataclass(frozen=True, eq=False)
-class SavedPolicy(NotebookView, view="saved_policy"):
+class SavedPolicy(NotebookView):
     """A policy with an action for each state that it can reach.
 
     Attributes:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class History(Sequence[EpochRecord], NotebookView, view="history"):
+class History(Sequence[EpochRecord], NotebookView):
     """What each epoch of a training came to, in order; all sessions together where it was resumed."""
 
     def __init__(self, records: Iterable[EpochRecord] = ()) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
 from asnets.notebook import in_notebook
-from asnets.progress import live_figures
+from asnets.progress import live_figures, show_progress
 from asnets.training.config import TrainingConfig
 from asnets.training.progress import EpochRecord
 
@@ -24,6 +24,27 @@ class TrainingDisplay:
 
     progress: Callable[[str], None]
     on_epoch: Callable[[EpochRecord], None]
+
+
+_SILENT = TrainingDisplay(lambda doing: None, lambda record: None)
+
+
+def training_display(
+    progress: bool | Callable[[str], None], config: TrainingConfig
+) -> AbstractContextManager[TrainingDisplay]:
+    """What a training calls, as a user has asked for it.
+
+    Args:
+        progress: True for what `shown_training` shows, False for nothing, or what to call with words.
+        config: Of the training.
+
+    Raises:
+        ConfigError: If it is something else.
+    """
+    if callable(progress):
+        tell = progress
+        return nullcontext(TrainingDisplay(tell, lambda record: tell(str(record))))
+    return show_progress(progress, lambda: shown_training(config), _SILENT)
 
 
 @contextmanager
