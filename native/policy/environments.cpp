@@ -124,6 +124,7 @@ void Environments::for_each_copy(Work&& work) {
   };
   // Threads for one step each, so that copies of the process, which have no threads but one, can go on.
   std::vector<std::thread> threads;
+  threads.reserve(num_workers);
   std::size_t started = 1;
   try {
     for (; started < num_workers; ++started) threads.emplace_back(run, started);
