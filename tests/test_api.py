@@ -135,6 +135,13 @@ def test_models_are_their_bytes(tmp_path: Path) -> None:
     assert again.to_bytes() == data
     with pytest.raises(ModelFileError, match=r"^<model>: not a model file, or cut off or damaged"):
         asnets.Policy.from_bytes(data[:-1])
+    for wrong in (None, 5):
+        with pytest.raises(ConfigError, match="expected the bytes of a model file"):
+            asnets.Policy.from_bytes(wrong)  # type: ignore[arg-type]
+        with pytest.raises(ConfigError, match="expected the name of a model or of its file"):
+            asnets.Policy.load(wrong)  # type: ignore[arg-type]
+    with pytest.raises(asnets.AsnetsError, match="cannot read the file"):
+        asnets.Policy.load("x" * 5000)
     with pytest.raises(ModelFileError, match=r"^<model>: not a model file: its header does not say that it is one"):
         asnets.Policy.from_bytes(asnets.solve(task).policy.to_bytes())
 

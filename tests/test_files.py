@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 
 from asnets.errors import ConfigError, FileError
-from asnets.files import check_replaceable, join_tensors, locked, read_metadata, refuse_overwriting, write_atomically
+from asnets.files import (
+    check_replaceable,
+    join_tensors,
+    locked,
+    read_bytes,
+    read_metadata,
+    refuse_overwriting,
+    write_atomically,
+)
 
 
 def test_text_is_written_as_it_is(tmp_path: Path) -> None:
@@ -28,6 +36,23 @@ def test_a_link_is_replaced_by_the_file(tmp_path: Path) -> None:
     link.symlink_to(target)
     write_atomically(link, "new")
     assert (target.read_text(), link.read_text(), link.is_symlink()) == ("old", "new", False)
+
+
+def test_devices_and_pipes_stay(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(FileError, match="pipe: cannot write the file: a device or a pipe is there"):
+        write_atomically(pipe, "new")
+    assert pipe.is_fifo()
+    assert os.listdir(tmp_path) == ["pipe"]
+    with pytest.raises(FileError, match="/dev/zero: cannot read the file: it is a device"):
+        read_bytes(Path("/dev/zero"))
+
+
+def test_names_with_zero_bytes() -> None:
+    for work in (lambda: write_atomically(Path("a\0b"), ""), lambda: read_bytes(Path("a\0b"))):
+        with pytest.raises(FileError, match="cannot be the name of a file"):
+            work()
 
 
 class FullFile(io.FileIO):

@@ -79,6 +79,8 @@ class Policy(NotebookView):
     @classmethod
     def from_bytes(cls, data: bytes) -> Policy:
         """Reads the contents of a model file."""
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise ConfigError(f"expected the bytes of a model file, not {type(data).__name__}")
         return cls._of(read_model(bytes(data)))
 
     def to_bytes(self) -> bytes:

@@ -9,6 +9,7 @@ import json
 import logging
 import os
 import secrets
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -33,9 +34,13 @@ def read_bytes(path: Path) -> bytes:
         FileError: If it cannot be read.
     """
     try:
+        if stat.S_ISCHR(path.stat().st_mode):  # Such as /dev/zero, which has no end.
+            raise FileError(f"{path}: cannot read the file: it is a device")
         return path.read_bytes()
     except OSError as error:
         raise FileError(f"{path}: cannot read the file: {error.strerror or error}") from None
+    except ValueError as error:
+        raise FileError(f"{str(path)!r} cannot be the name of a file: {error}") from None
 
 
 def make_folder(path: Path) -> None:
@@ -54,21 +59,25 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     """Writes a file, text as UTF-8, under a temporary name beside its place and renames it.
 
     Raises:
-        FileError: If it cannot be written; nothing is left behind.
+        FileError: If it cannot be written, or would replace a device or a pipe; nothing is left behind.
     """
     data = content.encode() if isinstance(content, str) else content
     # Its name is chosen before it is there, so that a signal at any moment leaves nothing behind.
     temporary = path.parent / f".{path.name}.{secrets.token_hex(8)}"
     try:
+        if os.path.lexists(path) and not (path.is_symlink() or path.is_file() or path.is_dir()):
+            raise FileError(f"{path}: cannot write the file: a device or a pipe is there, which it would replace")
         make_folder(path.parent)
         with temporary.open("xb") as stream:
             stream.write(data)
         os.replace(temporary, path)
     except BaseException as error:
-        with suppress(OSError):
+        with suppress(OSError, ValueError):
             temporary.unlink()
         if isinstance(error, OSError):
             raise FileError(f"{path}: cannot write the file: {error.strerror or error}") from None
+        if isinstance(error, ValueError):  # A zero byte.
+            raise FileError(f"{str(path)!r} cannot be the name of a file: {error}") from None
         raise
     _LOGGER.debug("%s: %d bytes written", path, len(data))
 
@@ -200,4 +209,5 @@ def split_tensors(data: bytes) -> tuple[Arrays, dict[str, str]]:
     except Exception:
         # The library raises errors of several kinds for odd files; all mean the same here.
         raise ValueError("not in the safetensors format, or cut off or damaged") from None
-    return tensors, header.get("__metadata__", {})
+    metadata = header.get("__metadata__")
+    return tensors, metadata if isinstance(metadata, dict) else {}

@@ -177,6 +177,15 @@ def test_other_database(tmp_path: Path, statement: str) -> None:
     assert path.read_bytes() == before
 
 
+def test_damaged_tables(tmp_path: Path) -> None:
+    with Store(tmp_path, create=True):
+        pass
+    path = tmp_path / FILE_NAME
+    path.write_bytes(path.read_bytes().replace(b"outcome TEXT", b"outc\xedme TEXT"))
+    with pytest.raises(FileError, match="cannot use the file"), Store(tmp_path) as store:
+        store.rows()
+
+
 def test_tables_that_are_missing(tmp_path: Path) -> None:
     path = tmp_path / FILE_NAME
     place = Place("e", "s", "p", 4, 0, "k")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from asnets.errors import ConfigError, FileError, ModelFileError
 from asnets.network import DomainSignature, NetworkConfig
-from asnets.network.model_file import check_fits, load_model, save_model
+from asnets.network.model_file import check_fits, load_model, model_bytes, read_model, save_model
 from asnets.network.network import ASNet
 from tests.network.building import LINE, line_problem
 from tests.support import ground_text
@@ -148,3 +149,18 @@ def test_model_of_another_domain(network: ASNet) -> None:
     other = ground_text(LINE.replace("(at ?to)", ""), line_problem(3))
     with pytest.raises(ConfigError, match=r"than 'd'; there\n  schema move: slot \(at \?2\) is missing$"):
         check_fits(network.signature, other)
+
+
+def test_odd_headers_are_refused(tmp_path: Path) -> None:
+    header = b'{"__metadata__":null}'
+    with pytest.raises(ModelFileError, match="not a model file"):
+        read_model(len(header).to_bytes(8, "little") + header)
+
+
+def test_what_could_not_be_read_again_is_not_written(network: ASNet) -> None:
+    with pytest.raises(ConfigError, match="what is remembered of the training cannot be written"):
+        model_bytes(network, {"loss": math.inf})
+    with torch.no_grad():
+        network.weights()[BIAS][0] = math.nan
+    with pytest.raises(ConfigError, match=f"the weights {BIAS!r} are not finite"):
+        model_bytes(network, TRAINING)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,6 +112,8 @@ def results(folder: str | Path) -> Results:
         >>> sorted({score.system for score in asnets.results("results")["cosanostra"].scores.values()})[:2]
         ['asnet-hadd', 'asnet-paper-hadd']
     """
+    if not isinstance(folder, str | os.PathLike):
+        raise ConfigError(f"expected a folder, not {folder!r}")
     path = Path(folder)
     with Store(path) as store:
         return Results(path, collect(store))

@@ -103,7 +103,7 @@ class Store:
             if version != _VERSION:
                 self._database.close()
                 raise FileError(f"{self.path}: not a file of results, or one of another version of asnets")
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
             raise self._unusable(error) from None
 
     def _create(self) -> None:
@@ -253,7 +253,7 @@ class Store:
         """Errors of the file, such as a full disk, as messages."""
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # The latter where its own tables are damaged.
             raise self._unusable(error) from None
 
     def _unusable(self, error: Exception) -> FileError:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from asnets.errors import FileError
+from asnets.errors import ConfigError, FileError
 
 FOLDER = Path(__file__).parent
 Card = dict[str, Any]
@@ -22,14 +22,17 @@ def find_model(model: str | Path) -> Path:
     """The file of a model: the one on disk, or else the shipped model of that name.
 
     Raises:
+        ConfigError: If it is no name.
         FileError: If there is neither; the message names the shipped models.
     """
+    if not isinstance(model, str | os.PathLike):
+        raise ConfigError(f"expected the name of a model or of its file, not {model!r}")
     path = Path(model)
-    if path.is_file():
+    if os.path.isfile(path):
         return path
     if os.fspath(model) in model_names():
         return FOLDER / f"{os.fspath(model)}.asnet"
-    if path.exists():
+    if os.path.exists(path):
         return path  # Something that is no file: whoever reads it says so.
     raise FileError(
         f"{model}: cannot read the file: No such file or directory; shipped models are {', '.join(model_names())}"

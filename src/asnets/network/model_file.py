@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,10 +27,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import safetensors.numpy
+import safetensors
 
 from asnets.errors import ConfigError, ModelFileError
-from asnets.files import read_bytes, read_metadata, write_atomically
+from asnets.files import join_tensors, read_bytes, read_metadata, split_tensors, write_atomically
 from asnets.grounding import GroundTask
 from asnets.network.config import NetworkConfig
 from asnets.network.signature import DomainSignature
@@ -56,6 +57,7 @@ def save_model(path: Path, network: Network, training: Mapping[str, Any]) -> Non
         training: Anything that JSON can hold.
 
     Raises:
+        ConfigError: If weights are not finite, or JSON cannot hold what is remembered.
         FileError: If it cannot be written.
     """
     write_atomically(path, model_bytes(network, training))
@@ -63,7 +65,10 @@ def save_model(path: Path, network: Network, training: Mapping[str, Any]) -> Non
 
 def model_bytes(network: Network, training: Mapping[str, Any]) -> bytes:
     """The contents of a model file; see `save_model`."""
-    arrays = {name: np.ascontiguousarray(values) for name, values in network.arrays().items()}
+    arrays = network.arrays()
+    for name, values in arrays.items():
+        if not np.isfinite(values).all():
+            raise ConfigError(f"the weights {name!r} are not finite: no model can be made of them")
     header = {
         "version": VERSION,
         "signature": network.signature.to_json(),
@@ -71,7 +76,10 @@ def model_bytes(network: Network, training: Mapping[str, Any]) -> bytes:
         "training": dict(training),
         "checksum": _checksum(arrays),
     }
-    return safetensors.numpy.save(arrays, {FORMAT: json.dumps(header, allow_nan=False)})
+    try:
+        return join_tensors(arrays, {FORMAT: json.dumps(header, allow_nan=False)})
+    except (TypeError, ValueError, RecursionError, safetensors.SafetensorError) as error:
+        raise ConfigError(f"what is remembered of the training cannot be written: {error}") from None
 
 
 def is_model(path: Path) -> bool:
@@ -100,11 +108,9 @@ def read_model(data: bytes, path: str = "<model>") -> Model:
         ModelFileError: If they are not those of a model, or damaged.
     """
     try:
-        arrays = safetensors.numpy.load(data)
-        metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")]).get("__metadata__", {})
-    except Exception as error:
-        # The library raises its own errors, but also others for odd headers; all mean the same here.
-        raise ModelFileError(f"{path}: not a model file, or cut off or damaged: {error}") from None
+        arrays, metadata = split_tensors(data)
+    except ValueError:
+        raise ModelFileError(f"{path}: not a model file, or cut off or damaged") from None
     try:
         return _model(metadata, arrays)
     except ValueError as error:
@@ -161,11 +167,14 @@ def _model(metadata: Mapping[str, str], arrays: Mapping[str, npt.NDArray[Any]]) 
 def _parsed(text: str) -> dict[str, Any]:
     """The header; numbers that JSON does not have are refused, as they are in writing."""
 
-    def refuse(constant: str) -> float:
-        raise ValueError(constant)
+    def finite(number: str) -> float:
+        value = float(number)
+        if not math.isfinite(value):
+            raise ValueError(number)
+        return value
 
     try:
-        value = json.loads(text, parse_constant=refuse)
+        value = json.loads(text, parse_constant=finite, parse_float=finite)
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
