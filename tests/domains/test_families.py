@@ -296,6 +296,17 @@ def test_numbers_that_are_not_whole(wrong: dict[str, Any]) -> None:
         generate("gripper", **{"size": 2} | wrong)
 
 
+@pytest.mark.parametrize("name", ["seed", "index"])
+def test_negative_seeds_and_numbers(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"gripper: {name} must not be negative, as -1 is"):
+        generate("gripper", 2, **{name: -1})
+
+
+def test_a_family_is_a_name() -> None:
+    with pytest.raises(ConfigError, match=r"unknown family \[\]; known families: "):
+        generate([], 2)  # type: ignore[arg-type]
+
+
 # --- Single families --------------------------------------------------------------------------------------------
 
 
