@@ -4,10 +4,13 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "bindings_types.hpp"
@@ -149,6 +152,15 @@ void bind_simulation(nb::module_& module) {
   nb::class_<RandomStream>(module, "RandomStream", "The counter-based random numbers of one (seed, stream).")
       .def(nb::init<std::uint64_t, std::uint64_t>(), nb::arg("seed"), nb::arg("stream"))
       .def("__copy__", [](const RandomStream& self) { return self; }, "At the same position.")
+      .def("__getstate__",
+           [](const RandomStream& self) { return nb::bytes(reinterpret_cast<const char*>(&self), sizeof self); })
+      .def("__setstate__",
+           [](RandomStream& self, const nb::bytes& state) {
+             static_assert(std::is_trivially_copyable_v<RandomStream>);
+             if (state.size() != sizeof(RandomStream)) throw nb::value_error("not the state of a random stream");
+             new (&self) RandomStream(0, 0);
+             std::memcpy(static_cast<void*>(&self), state.c_str(), sizeof self);
+           })
       .def("bits", &RandomStream::bits, "64 random bits.")
       .def("uniform", &RandomStream::uniform, "A number in [0, 1).")
       .def("below", &RandomStream::below, nb::arg("bound"), "A number in {0, …, bound - 1}.");

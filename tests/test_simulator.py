@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -117,6 +120,18 @@ def test_states_are_values() -> None:
         (lambda simulator: simulator.state_of(["(on a b)"]), "the task has no proposition '(on a b)'"),
         (lambda simulator: simulator.state_of([99]), "the numbers of propositions are from 0 to"),
         (
+            lambda simulator: simulator.step(np.timedelta64(1)),
+            "expected an action by name or by number, not np.timedelta",
+        ),
+        (lambda simulator: simulator.step(True), "expected an action by name or by number, not True"),
+        (lambda simulator: simulator.step_in_place("(fly)"), "the task has no action '(fly)'"),
+        (lambda simulator: simulator.reset(seed=True), "must be whole numbers from 0 to 2^64 - 1, not True and 0"),
+        (
+            lambda simulator: simulator.reset(seed=1, episode=1.0),
+            "must be whole numbers from 0 to 2^64 - 1, not 1 and 1.0",
+        ),
+        (lambda simulator: simulator.restore(None), "expected a snapshot, such as Simulator.clone gives, not None"),
+        (
             lambda simulator: simulator.reset(seed=-1),
             "must be whole numbers from 0 to 2^64 - 1, not -1 and 0",
         ),
@@ -189,3 +204,64 @@ def test_too_many_successors() -> None:
 def test_numbers_of_numpy() -> None:
     simulator = Simulator(family_task("gripper", 1))
     assert simulator.step(np.int32(simulator.state.applicable[0])) == simulator.state
+    simulator.reset(seed=np.int64(3), episode=np.uint8(255))  # type: ignore[arg-type]
+    assert (simulator.seed, simulator.episode) == (3, 255)
+    assert type(simulator.seed) is int
+
+
+def test_a_step_in_place_is_counted_and_paid_for() -> None:
+    simulator = Simulator(family_task("gripper", 1))
+    before = simulator.clone()
+    assert simulator.step_in_place("(drop ball1 rooma left)") == before.state
+    assert (simulator.steps, simulator.cost) == (1, 1.0)
+
+
+def pickled(value: Any) -> Any:
+    return pickle.loads(pickle.dumps(value))
+
+
+@pytest.mark.parametrize("copied", [pickled, copy.deepcopy, copy.copy])
+@pytest.mark.parametrize("steps", [0, 1, 2])
+def test_copies_go_on_alike(copied: Callable[[Any], Any], steps: int) -> None:
+    """Simulators, snapshots and states, pickled or copied, at any position of the random stream."""
+    simulator = Simulator(family_task("prob-blocksworld", 4), seed=5, episode=2)
+
+    def path(of: Simulator) -> list[tuple[str, ...]]:
+        return [of.step(of.state.applicable[-1]).names for _ in range(4)]
+
+    for _ in range(steps):
+        simulator.step(simulator.state.applicable[-1])
+    snapshot, other = copied(simulator.clone()), copied(simulator)
+    state = copied(simulator.state)
+    assert (state.names, state.applicable) == (simulator.state.names, simulator.state.applicable)
+    assert simulator.state_of(state) == simulator.state
+    assert not state.propositions.flags.writeable
+    assert other.state.simulator is other
+    expected = path(simulator)
+    assert path(other) == expected
+    assert (other.steps, other.cost, other.seed, other.episode) == (steps + 4, steps + 4.0, 5, 2)
+    simulator.restore(snapshot)
+    assert (simulator.steps, simulator.cost) == (steps, float(steps))
+    assert path(simulator) == expected
+
+
+def test_deep_copies_share_the_task() -> None:
+    simulator = Simulator(family_task("gripper", 1))
+    assert copy.deepcopy(simulator).state == simulator.state
+    assert copy.deepcopy({simulator.state: 1}) == {simulator.state: 1}
+
+
+def test_pickled_snapshots_of_other_tasks_are_refused() -> None:
+    snapshot = pickled(Simulator(family_task("gripper", 2)).clone())
+    with pytest.raises(ConfigError, match="that is of another task: gripper-n2"):
+        Simulator(family_task("gripper", 1)).restore(snapshot)
+
+
+def test_random_streams_are_pickled_at_their_position() -> None:
+    stream = _native.RandomStream(2**64 - 1, 7)
+    for drawn in range(6):
+        other, third = pickled(stream), copy.deepcopy(stream)
+        following = [copy.copy(stream).bits(), stream.bits()]
+        assert [other.bits(), third.bits()] == following, drawn
+    with pytest.raises(ValueError, match="not the state of a random stream"):
+        _native.RandomStream.__new__(_native.RandomStream).__setstate__(b"short")

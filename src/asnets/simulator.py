@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -44,6 +45,16 @@ class State:
         propositions.setflags(write=False)
         self.propositions = propositions
         self._key = propositions.tobytes()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """With its task, and without what else its simulator knows."""
+        return _state_of_task, (self.task, self.propositions)
+
+    def __copy__(self) -> State:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> State:
+        return self  # It never changes, and equal states are of the same task.
 
     @property
     def task(self) -> GroundTask:
@@ -99,7 +110,10 @@ class State:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Where a simulator stood; see `Simulator.clone` and `Simulator.restore`."""
+    """Where a simulator stood; see `Simulator.clone` and `Simulator.restore`.
+
+    It can be pickled, and restored in another process by a simulator of the same task.
+    """
 
     state: State
     steps: int
@@ -147,12 +161,12 @@ class Simulator:
         new_seed = self.seed if seed is None else seed
         if episode is None:
             episode = self.episode + 1 if seed is None else 0
-        for number in (new_seed, episode):
-            if not (isinstance(number, int) and 0 <= number < 2**64):
-                raise ConfigError(
-                    f"seed and episode must be whole numbers from 0 to 2^64 - 1, not {new_seed} and {episode}"
-                )
-        self.seed, self.episode = new_seed, episode
+        numbers = [number for number in map(whole_number, (new_seed, episode)) if number is not None]
+        if len(numbers) < 2 or not all(0 <= number < 2**64 for number in numbers):
+            raise ConfigError(
+                f"seed and episode must be whole numbers from 0 to 2^64 - 1, not {new_seed!r} and {episode!r}"
+            )
+        self.seed, self.episode = numbers
         self._random = _native.RandomStream(self.seed, self.episode)
         self.state = State(self, self.task.propositions_of())
         self.steps, self.cost = 0, 0.0
@@ -172,6 +186,16 @@ class Simulator:
         self.cost += float(self.task.costs[number])
         return self.state
 
+    def step_in_place(self, action: Action) -> State:
+        """Counts a step with an action and what it costs, applicable or not; the state stays as it is.
+
+        Raises:
+            ConfigError: If there is no such action.
+        """
+        self.cost += float(self.task.costs[self.action(action)])
+        self.steps += 1
+        return self.state
+
     def clone(self) -> Snapshot:
         """What `restore` needs to come back here, the random stream included."""
         return Snapshot(self.state, self.steps, self.cost, self.seed, self.episode, copy.copy(self._random))
@@ -184,8 +208,10 @@ class Simulator:
             random: Whether the random stream goes back too, so that the same outcomes come again.
 
         Raises:
-            ConfigError: If it is of another task.
+            ConfigError: If it is of another task, or none.
         """
+        if not isinstance(snapshot, Snapshot):
+            raise ConfigError(f"expected a snapshot, such as Simulator.clone gives, not {snapshot!r}")
         self.task.check_same(snapshot.state.task)
         self.state, self.steps, self.cost = State(self, snapshot.state.propositions), snapshot.steps, snapshot.cost
         if random:
@@ -255,6 +281,15 @@ class Simulator:
         """
         return _number(proposition, self.task.atom_numbers, self.task.num_atoms, "proposition")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _simulator_at, (self.clone(),)
+
+    def __copy__(self) -> Simulator:
+        return _simulator_at(self.clone())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Simulator:
+        return _simulator_at(self.clone())  # Of the same task, so that their states can be compared.
+
     def __repr__(self) -> str:
         return f"Simulator({self.task.problem}, step {self.steps} of episode {self.episode} of seed {self.seed})"
 
@@ -277,13 +312,34 @@ class Simulator:
         return {self.task.action_name(action): action for action in range(self.task.num_actions)}
 
 
+def whole_number(value: object) -> int | None:
+    """The whole number that a value is, of Python or of NumPy; None if it is none, as truth values and time spans."""
+    if isinstance(value, bool):
+        return None
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+def _state_of_task(task: GroundTask, propositions: Ints) -> State:
+    return State(Simulator(task), propositions)
+
+
+def _simulator_at(snapshot: Snapshot) -> Simulator:
+    simulator = Simulator(snapshot.state.task)
+    simulator.restore(snapshot)
+    return simulator
+
+
 def _number(given: Action, numbers: dict[str, int], count: int, kind: str) -> int:
     if isinstance(given, str):
         if given not in numbers:
             raise ConfigError(f"the task has no {kind} {given!r}")
         return numbers[given]
-    if isinstance(given, bool) or not isinstance(given, int | np.integer):
+    number = whole_number(given)
+    if number is None:
         raise ConfigError(f"expected an {kind} by name or by number, not {given!r}")
-    if not 0 <= given < count:
-        raise ConfigError(f"the task has no {kind} of the number {given}; there are {count}")
-    return int(given)
+    if not 0 <= number < count:
+        raise ConfigError(f"the task has no {kind} of the number {number}; there are {count}")
+    return number

@@ -12,6 +12,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from asnets.domains import FAMILIES, domain_text, generate
@@ -289,11 +290,29 @@ def test_size_out_of_range(family: str, below: int) -> None:
         generate(family, size)
 
 
-@pytest.mark.parametrize("wrong", [{"size": None}, {"size": 2.0}, {"seed": "x"}, {"seed": True}, {"index": 1.5}])
+@pytest.mark.parametrize(
+    "wrong", [{"size": None}, {"size": 2.0}, {"seed": "x"}, {"seed": True}, {"seed": float("nan")}, {"index": 1.5}]
+)
 def test_numbers_that_are_not_whole(wrong: dict[str, Any]) -> None:
     ((name, value),) = wrong.items()
     with pytest.raises(ConfigError, match=f"gripper: {name} must be a whole number, not {value!r}"):
         generate("gripper", **{"size": 2} | wrong)
+
+
+@pytest.mark.parametrize("name", ["seed", "index"])
+def test_negative_seeds_and_numbers(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"gripper: {name} must not be negative, as -1 is"):
+        generate("gripper", 2, **{name: -1})
+
+
+def test_numbers_of_numpy() -> None:
+    numbers: dict[str, Any] = {"seed": np.int64(3), "index": np.uint8(1)}
+    assert generate("prob-blocksworld", 4, **numbers) == generate("prob-blocksworld", 4, seed=3, index=1)
+
+
+def test_a_family_is_a_name() -> None:
+    with pytest.raises(ConfigError, match=r"unknown family \[\]; known families: "):
+        generate([], 2)  # type: ignore[arg-type]
 
 
 # --- Single families --------------------------------------------------------------------------------------------

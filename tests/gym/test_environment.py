@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ from tests.strategies import tasks  # noqa: E402
 pytestmark = pytest.mark.native
 
 TIRES: dict[str, Any] = {"family": "triangle-tireworld", "size": 2}
+BLOCKS: dict[str, Any] = {"family": "prob-blocksworld", "size": 4}
 CLIFF: dict[str, Any] = {
     "domain": """(define (domain d) (:predicates (start) (edge) (top) (bottom))
         (:action walk :precondition (start) :effect (and (not (start)) (edge)))
@@ -164,7 +167,7 @@ def test_inapplicable_actions_may_be_errors() -> None:
 
 def test_steps_outside_episodes_are_refused() -> None:
     env = made(**CLIFF, render_mode="ansi")
-    for call in (lambda: env.step(0), env.render):
+    for call in (lambda: env.step(0), env.render, env.clone_state):
         with pytest.raises(ConfigError, match="no episode has begun: call reset first"):
             call()
     env.reset()
@@ -195,6 +198,41 @@ def test_seeds_name_episodes() -> None:
     assert len({str(states) for states in first}) > 1
     drawn = [int(made(**TIRES).reset()[1]["stream"][0]) for _ in range(4)]
     assert len(set(drawn)) == 4
+    numbers: tuple[Any, ...] = (np.int64(3), np.int8(3), np.array(3))
+    for seed in numbers:
+        assert made(**TIRES).reset(seed=seed)[1]["stream"].tolist() == [3, 0]
+
+
+def test_seeds_are_drawn_also_where_snapshots_came_first() -> None:
+    begun = made(**TIRES)
+    begun.reset(seed=3)
+    streams = []
+    for _ in range(3):
+        env = made(**TIRES)
+        env.restore_state(begun.clone_state(), random=False)
+        streams.append((env.simulator.seed, int(env.reset()[1]["stream"][0])))
+    assert len(set(streams)) == 3
+    assert all(first == second for first, second in streams)
+    env.restore_state(begun.clone_state())
+    assert env.reset()[1]["stream"].tolist() == [3, 1]
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+def test_snapshots_and_environments_are_copied(copied: Any) -> None:
+    env = made(**BLOCKS, render_mode="ansi")
+    env.reset(seed=2)
+    env.step(env.simulator.state.applicable[0])
+    snapshot, other, text = copied(env.clone_state()), copied(env), env.render()
+    action = env.simulator.state.applicable[0]
+    env.step(action)
+    after = env.simulator.state.names
+    for each in (env, other, made(**BLOCKS, render_mode="ansi")):
+        each.restore_state(snapshot)
+        assert each.render() == text
+        each.step(action)
+        assert each.simulator.state.names == after
+    assert other.simulator.task is other.task
+    assert (copy.deepcopy(env).task, env.reset()[1]["stream"].tolist()) == (env.task, [2, 1])
 
 
 @pytest.mark.parametrize("observation", ["bits", "graph"])
@@ -344,6 +382,13 @@ def test_any_task(lifted: tuple[Domain, Problem], observation: str, seed: int, d
         ({}, "an environment needs one of domain (with problem), family (with size) or task, not nothing"),
         ({**TIRES, "task": "gripper"}, "not task and family"),
         ({"family": "triangle-tireworld"}, "triangle-tireworld: size must be a whole number, not None"),
+        (TIRES | {"problem_seed": -1}, "triangle-tireworld: seed must not be negative, as -1 is"),
+        (TIRES | {"problem_index": None}, "triangle-tireworld: index must be a whole number, not None"),
+        (TIRES | {"problem_seed": "\udc80"}, "triangle-tireworld: seed must be a whole number, not '\\udc80'"),
+        ({"family": [], "size": 1}, "unknown family []; known families: triangle-tireworld"),
+        (TIRES | {"problem": np.array([1, 2])}, "problem goes with domain, not with family"),
+        (TIRES | {"render_mode": np.array(["svg", "ansi"])}, "render_mode must be None or one of ansi, rgb_array, svg"),
+        (TIRES | {"dead_end_penalty": 10**400}, "dead_end_penalty and goal_reward must be numbers up to 1e+09"),
         (TIRES | {"problem_seed": "x"}, "triangle-tireworld: seed must be a whole number, not 'x'"),
         ({"family": "moon", "size": 1}, "moon"),
         ({**TIRES, "problem": "p.pddl"}, "problem goes with domain, not with family"),
@@ -393,6 +438,12 @@ def test_refused(options: dict[str, Any], message: str) -> None:
         (lambda env: env.step(np.array([1, 2])), "expected one action, not array"),
         (lambda env: env.step(0.5), "expected an action by name or by number"),
         (lambda env: env.reset(seed=-1), "must be whole numbers from 0 to 2^64 - 1, not -1"),
+        (lambda env: env.step(np.timedelta64(1)), "expected an action by name or by number"),
+        (lambda env: env.step(np.array(1, "m8[ns]")), "expected an action by name or by number"),
+        (lambda env: env.reset(seed=True), "must be whole numbers from 0 to 2^64 - 1, not True"),
+        (lambda env: env.reset(options=5), "options of reset must be a dict or None, not 5"),
+        (lambda env: env.reset(seed=1, options=[]), "options of reset must be a dict or None, not []"),
+        (lambda env: env.restore_state(None), "expected a snapshot, such as clone_state gives, not None"),
         (lambda env: env.reset(options={"state": 1}), "unknown option of reset 'state'; there are none"),
         (lambda env: env.render(), "made without a render mode; expected one of ansi, rgb_array, svg"),
     ],

@@ -15,9 +15,9 @@ gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed 
 
 from gymnasium.vector import AutoresetMode  # noqa: E402
 
-from asnets.errors import ConfigError  # noqa: E402
+from asnets.errors import ConfigError, LimitError  # noqa: E402
 from asnets.grounding import ground  # noqa: E402
-from asnets.gym import ENVIRONMENT_ID, PPDDLVectorEnv  # noqa: E402
+from asnets.gym import ENVIRONMENT_ID, PPDDLVectorEnv, vector  # noqa: E402
 from asnets.ppddl.model import Domain, Problem  # noqa: E402
 from asnets.simulator import Simulator  # noqa: E402
 from tests.gym.test_environment import CLIFF, TIRES  # noqa: E402
@@ -195,6 +195,49 @@ def test_seeds() -> None:
     assert made(2, **TIRES).reset(seed=2**64 - 2)[1]["stream"][:, 0].tolist() == [2**64 - 2, 2**64 - 1]
 
 
+@pytest.mark.parametrize(
+    ("seed", "streams"),
+    [
+        (np.array([5, 6]), [5, 6]),
+        (np.int64(3), [3, 4]),
+        (np.int8(127), [127, 128]),
+        ([np.uint64(2**64 - 1), np.int8(1)], [2**64 - 1, 1]),
+        ((8, 2), [8, 2]),
+    ],
+)
+def test_seeds_of_numpy(seed: Any, streams: list[int]) -> None:
+    envs = made(2, **TIRES)
+    assert envs.reset(seed=seed)[1]["stream"].tolist() == [[number, 0] for number in streams]
+    assert envs.np_random_seed == streams[0]
+
+
+def test_a_seed_is_drawn_for_each_copy_that_never_had_one() -> None:
+    drawn = [made(3, **TIRES).reset(seed=[None, 0, None])[1]["stream"].tolist() for _ in range(3)]
+    assert all(streams[1] == [0, 0] and {episode for _, episode in streams} == {0} for streams in drawn)
+    assert len({streams[copy][0] for streams in drawn for copy in (0, 2)}) == 6
+    envs = made(2, **TIRES)
+    first = envs.reset(seed=[None, None])[1]["stream"].tolist()
+    assert envs.reset(seed=[None, 4])[1]["stream"].tolist() == [[first[0][0], 1], [4, 0]]
+    assert envs.np_random_seed == first[0][0]
+
+
+@pytest.mark.parametrize("seed", [[5, -1], [5, True], [5, 1.5], np.array([5.0, 6.0]), [5, "x"], 1.5, True, "ab", b"ab"])
+def test_a_refused_reset_changes_nothing(seed: Any) -> None:
+    envs = made(2, **TIRES)
+    envs.reset(seed=8)
+    with pytest.raises(ConfigError, match="whole number"):
+        envs.reset(seed=seed)
+    assert envs.reset()[1]["stream"].tolist() == [[8, 1], [9, 1]]
+    assert envs.np_random_seed == 8
+
+
+def test_more_copies_than_memory_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Petabytes, so that no machine has them."""
+    monkeypatch.setattr(vector, "MAX_COPIES", 10**15)
+    with pytest.raises(LimitError, match="num_envs: there is not enough memory for 10000000000000 environments of tri"):
+        PPDDLVectorEnv(10**13, **TIRES)
+
+
 def test_a_wrong_action_changes_nothing() -> None:
     envs = made(3, **CLIFF, invalid_action="error")
     walk, climb = named(envs, "(walk)", "(climb)")
@@ -213,6 +256,10 @@ def test_a_wrong_action_changes_nothing() -> None:
         (lambda envs: envs.step(np.array([0, 2**40])), "environment 1: there is no such action"),
         (lambda envs: envs.step(np.array([0])), "expected 2 whole numbers of actions"),
         (lambda envs: envs.step(np.array([0.0, 0.0])), "expected 2 whole numbers of actions"),
+        (lambda envs: envs.step([[0], [0, 1]]), "expected 2 whole numbers of actions, not [[0], [0, 1]]"),
+        (lambda envs: envs.step(np.array([0, 0], "m8[s]")), "expected 2 whole numbers of actions"),
+        (lambda envs: envs.reset(options=5), "options of reset must be a dict or None, not 5"),
+        (lambda envs: envs.render(), "a vector environment does not render; make one environment with a render_mode"),
         (lambda envs: envs.reset(seed=-1), "seeds must be whole numbers from 0 to 2^64 - 1, not -1"),
         (lambda envs: envs.reset(seed=2**64 - 1), "seeds must be whole numbers from 0 to 2^64 - 1"),
         (lambda envs: envs.reset(seed=[1]), "expected a seed for each of 2 environments, not 1 seeds"),
@@ -236,6 +283,8 @@ def test_refused_calls(call: Any, message: str) -> None:
     ("options", "message"),
     [
         ({"num_envs": 0}, "num_envs must be a whole number from 1 to 1000000, not 0"),
+        ({"num_envs": True}, "num_envs must be a whole number from 1 to 1000000, not True"),
+        ({"num_envs": None}, "num_envs must be a whole number from 1 to 1000000, not None"),
         ({"threads": -1}, "threads must be a whole number from 1"),
         ({"threads": 0}, "threads must be a whole number from 1"),
         ({"max_episode_steps": 0}, "max_episode_steps must be a whole number from 1"),

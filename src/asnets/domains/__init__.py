@@ -6,6 +6,8 @@ with our domains and our problems with the published ones.
 
 from __future__ import annotations
 
+from numbers import Integral
+
 from asnets.domains import blocksworld, cosanostra, gripper, monster, triangle_tireworld
 from asnets.domains.family import Family
 from asnets.errors import ConfigError
@@ -46,9 +48,15 @@ def generate(family: str, size: int, *, seed: int = 0, index: int = 0) -> Proble
         The same problem for the same arguments, in every process and on every machine.
 
     Raises:
-        ConfigError: There is no such family, or the size is below its minimum.
+        ConfigError: There is no such family, the size is below its minimum or above its maximum, or a number is not
+            whole or negative.
     """
-    return _family(family).problem(size, seed=seed, index=index)
+    found = _family(family)
+    numbers: dict[str, object] = {"seed": seed, "index": index}
+    for name, number in numbers.items():
+        if isinstance(number, Integral) and number < 0:
+            raise ConfigError(f"{family}: {name} must not be negative, as {number} is")
+    return found.problem(size, seed=seed, index=index)
 
 
 def domain_text(family: str) -> str:
@@ -61,7 +69,6 @@ def domain_text(family: str) -> str:
 
 
 def _family(name: str) -> Family:
-    try:
-        return FAMILIES[name]
-    except KeyError:
-        raise ConfigError(f"unknown family {name!r}; known families: {', '.join(FAMILIES)}") from None
+    if not (isinstance(name, str) and name in FAMILIES):
+        raise ConfigError(f"unknown family {name!r}; known families: {', '.join(FAMILIES)}")
+    return FAMILIES[name]

@@ -5,6 +5,8 @@ All chance comes from the counted random stream of (seed, episode), as that of `
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +25,7 @@ from asnets.simulator import Simulator, Snapshot
 
 @dataclass(frozen=True)
 class EnvironmentSnapshot:
-    """Where an environment stood; see `PPDDLEnv.clone_state`."""
+    """Where an environment stood; see `PPDDLEnv.clone_state`. It can be pickled."""
 
     simulator: Snapshot
     ending: Ending | None
@@ -77,16 +79,15 @@ class PPDDLEnv(gymnasium.Env[Any, np.int64]):
             options: None are known.
 
         Raises:
-            ConfigError: If the seed is none, or an option is given.
+            ConfigError: If the seed is none, or an option is given. Nothing has changed then.
         """
-        if options:
-            raise ConfigError(f"unknown option of reset {next(iter(options))!r}; there are none")
+        for name in checked_reset_options(options):
+            raise ConfigError(f"unknown option of reset {name!r}; there are none")
         if seed is None and self._is_seeded:
             self.simulator.reset()
         else:
-            chosen = drawn_seed() if seed is None else seed
-            self.simulator.reset(seed=chosen)
-            super().reset(seed=chosen)
+            self.simulator.reset(seed=drawn_seed() if seed is None else seed)
+            super().reset(seed=self.simulator.seed)
             self._is_seeded = True
         self.ending, self._has_begun = None, True
         self._history = []
@@ -107,15 +108,15 @@ class PPDDLEnv(gymnasium.Env[Any, np.int64]):
         if isinstance(action, np.ndarray) and action.ndim != 0:
             raise ConfigError(f"expected one action, not {action!r}")
         # Models of stable-baselines3 give arrays of no dimension.
-        number = self.simulator.action(action.item() if isinstance(action, np.ndarray) else action)
+        given: Any = action[()] if isinstance(action, np.ndarray) else action
+        number = self.simulator.action(given)
         before = self.simulator.state.propositions
         cost = float(self.task.costs[number])
         is_applicable = bool(self._mask[number])
         if is_applicable or self.options.invalid_action == "error":
             self.simulator.step(number)
         else:
-            self.simulator.steps += 1
-            self.simulator.cost += cost
+            self.simulator.step_in_place(number)
         if self._painter is not None:
             self._history.append((before, number))
         observation, info = self._look()
@@ -133,7 +134,13 @@ class PPDDLEnv(gymnasium.Env[Any, np.int64]):
         return self._mask.astype(np.bool_)
 
     def clone_state(self) -> EnvironmentSnapshot:
-        """What `restore_state` needs to come back here, the random stream included."""
+        """What `restore_state` needs to come back here, the random stream included.
+
+        Raises:
+            ConfigError: If no episode has begun.
+        """
+        if not self._has_begun:
+            raise ConfigError("no episode has begun: call reset first")
         return EnvironmentSnapshot(self.simulator.clone(), self.ending, tuple(self._history))
 
     def restore_state(self, snapshot: EnvironmentSnapshot, *, random: bool = True) -> tuple[Any, dict[str, Any]]:
@@ -147,13 +154,24 @@ class PPDDLEnv(gymnasium.Env[Any, np.int64]):
             The observation and what `info` says of the state.
 
         Raises:
-            ConfigError: If it is of another task.
+            ConfigError: If it is of another task, or none.
         """
+        if not isinstance(snapshot, EnvironmentSnapshot):
+            raise ConfigError(f"expected a snapshot, such as clone_state gives, not {snapshot!r}")
+        if not (random or self._is_seeded):
+            self.task.check_same(snapshot.simulator.state.task)
+            self.simulator.reset(seed=drawn_seed())
         self.simulator.restore(snapshot.simulator, random=random)
         self.ending, self._history = snapshot.ending, list(snapshot.history)
-        self._has_begun = True
-        self._is_seeded = self._is_seeded or random
+        self._has_begun = self._is_seeded = True
         return self._look()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> PPDDLEnv:
+        """At the same place, of the same task, which never changes; snapshots of one fit the other."""
+        memo[id(self.task)] = self.task
+        memo[id(self)] = copied = type(self).__new__(type(self))
+        copied.__dict__.update({name: copy.deepcopy(value, memo) for name, value in self.__dict__.items()})
+        return copied
 
     def render(self) -> Any:
         """The state by the render mode: text, an array of pixels, or an SVG document.
@@ -199,6 +217,17 @@ class PPDDLEnv(gymnasium.Env[Any, np.int64]):
         elif self.ending == "dead_end":
             reward -= self.options.dead_end_penalty
         return reward
+
+
+def checked_reset_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The options of a reset by name.
+
+    Raises:
+        ConfigError: If they are no dict.
+    """
+    if not isinstance(options, Mapping | None):
+        raise ConfigError(f"options of reset must be a dict or None, not {options!r}")
+    return dict(options or {})
 
 
 def drawn_seed() -> int:

@@ -11,8 +11,8 @@ from asnets.errors import ConfigError
 from asnets.grounding import GroundTask
 from asnets.grounding.costs import COST_MODES
 from asnets.loading import generate, load, load_text
-from asnets.options import check_names, check_options, option
-from asnets.simulator import Simulator
+from asnets.options import MOST, check_names, check_options, option
+from asnets.simulator import Simulator, whole_number
 
 OBSERVATIONS = ("bits", "graph")
 INVALID_ACTIONS = ("noop", "error")
@@ -100,7 +100,8 @@ class TaskSource:
         """Checks that nothing is given that belongs to another kind of source."""
         belongs = {"problem": "domain", "size": "family", "problem_seed": "family", "problem_index": "family"}
         for name, owner in belongs.items():
-            if owner != kind and getattr(self, name) not in (None, 0):
+            value = getattr(self, name)
+            if owner != kind and value is not None and whole_number(value) != 0:
                 raise ConfigError(f"{name} goes with {owner}, not with {kind}")
 
 
@@ -131,5 +132,8 @@ def split_options(values: Mapping[str, Any]) -> tuple[TaskSource, EnvironmentOpt
     check_names(values, TaskSource, EnvironmentOptions, kind="option of the environment")
     source = {name: value for name, value in values.items() if name in TaskSource.__dataclass_fields__}
     options = EnvironmentOptions(**{name: value for name, value in values.items() if name not in source})
-    check_options(options)
+    try:
+        check_options(options)
+    except OverflowError:  # Of a whole number that is no float.
+        raise ConfigError(f"dead_end_penalty and goal_reward must be numbers up to {MOST:g}") from None
     return TaskSource(**source), options

@@ -23,7 +23,7 @@ RENDER_MODES = ("ansi", "rgb_array", "svg")
 _MAX_SIDE = 4096
 _FONTS = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSansMono.ttf", "DejaVuSansMono-Bold.ttf")
 
-History = Sequence[tuple[npt.NDArray[np.int32], int]]
+PastSteps = Sequence[tuple[npt.NDArray[np.int32], int]]
 """The states of an episode before the current one, and the actions that were taken in them."""
 
 
@@ -48,7 +48,7 @@ class Painter:
         self._policy = OutsidePolicy(task)
         self._frames = FramePainter(task)
 
-    def render(self, mode: str, simulator: Simulator, history: History, ending: Ending | None) -> Any:
+    def render(self, mode: str, simulator: Simulator, history: PastSteps, ending: Ending | None) -> Any:
         """The current state of a simulator in one of `RENDER_MODES`."""
         run = self.run(simulator, history, ending)
         if mode == "ansi":
@@ -56,7 +56,7 @@ class Painter:
         svg = self._frames.svg(run, self._headline(run, simulator.steps, ending))
         return svg if mode == "svg" else pixels(svg)
 
-    def run(self, simulator: Simulator, history: History, ending: Ending | None) -> Run:
+    def run(self, simulator: Simulator, history: PastSteps, ending: Ending | None) -> Run:
         """The episode so far as a run; what was how probable is not known."""
         states = (*(state for state, _ in history), simulator.state.propositions)
         record = EpisodeRecord(
@@ -86,7 +86,7 @@ def check_render_mode(mode: str | None) -> None:
         ConfigError: If there is none.
         MissingPackageError: If a package is not installed.
     """
-    if mode is not None and mode not in RENDER_MODES:
+    if mode is not None and not (isinstance(mode, str) and mode in RENDER_MODES):
         raise ConfigError(f"render_mode must be None or one of {', '.join(RENDER_MODES)}, not {mode!r}")
     if mode == "rgb_array":
         for package in ("resvg_py", "PIL", "matplotlib"):

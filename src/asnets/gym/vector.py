@@ -12,12 +12,13 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from asnets import _native
-from asnets.errors import ConfigError
+from asnets.errors import ConfigError, LimitError
 from asnets.evaluation.rollouts import ENDINGS, MAX_SEED
-from asnets.gym.environment import drawn_seed
+from asnets.gym.environment import checked_reset_options, drawn_seed
 from asnets.gym.observations import Bits, make_observation
 from asnets.gym.options import MAX_STEPS, split_options
 from asnets.machine import num_cores
+from asnets.simulator import whole_number
 
 MAX_COPIES = 10**6
 _GOAL, _DEAD_END, _STEP_LIMIT = map(ENDINGS.index, ("goal", "dead_end", "step_limit"))
@@ -58,32 +59,39 @@ class PPDDLVectorEnv(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
             AsnetsError: If an option is unknown or cannot be used, or the task cannot be loaded.
         """
         source, self.options = split_options(options)
-        numbers = {"num_envs": num_envs, "threads": threads, "max_episode_steps": max_episode_steps}
-        for name, value in numbers.items():
-            if value is None and name != "num_envs":
-                continue
-            most = MAX_STEPS if name == "max_episode_steps" else MAX_COPIES
-            if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
-                raise ConfigError(f"{name} must be a whole number from 1 to {most}, not {value!r}")
+        self.num_envs = _checked_count("num_envs", num_envs, MAX_COPIES)
+        num_threads = num_cores() if threads is None else _checked_count("threads", threads, MAX_COPIES)
+        limit = self.options.max_steps
+        if max_episode_steps is not None:
+            limit = min(limit, _checked_count("max_episode_steps", max_episode_steps, MAX_STEPS))
         if render_mode is not None:
-            raise ConfigError("a vector environment does not render; make one environment and restore a state in it")
+            raise ConfigError("a vector environment does not render; make one environment with a render_mode")
         if self.options.state_names:
             raise ConfigError("state_names is for single environments")
         self.task = source.load(self.options)
-        self.num_envs = num_envs
-        limit = min(self.options.max_steps, max_episode_steps or self.options.max_steps)
-        is_strict = self.options.invalid_action == "error"
-        self._native = _native.Environments(
-            self.task.native, num_envs, limit, self.options.detect_dead_ends, is_strict, threads or num_cores()
-        )
         self._observation = make_observation(self.options.observation, self.task)
         self.single_observation_space = self._observation.space
         self.single_action_space = spaces.Discrete(self.task.num_actions)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
         self._has_begun = False
-        self._ended = np.zeros(num_envs, np.bool_)
-        _, self._masks = self._new_rows()
+        try:
+            self._reserve()
+            self._native = _native.Environments(
+                self.task.native,
+                self.num_envs,
+                limit,
+                self.options.detect_dead_ends,
+                self.options.invalid_action == "error",
+                num_threads,
+            )
+            self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+            self.action_space = batch_space(self.single_action_space, self.num_envs)
+            self._ended = np.zeros(self.num_envs, np.bool_)
+            _, self._masks = self._new_rows()
+        except MemoryError:
+            raise LimitError(
+                f"num_envs: there is not enough memory for {self.num_envs} environments of {self.task.problem}; "
+                "give a smaller number"
+            ) from None
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -92,13 +100,13 @@ class PPDDLVectorEnv(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
 
         Args:
             seed: Of the first copy; the next one has the next seed, and so on. Or a seed for each copy. Where it is
-                None, copies begin the next episode of the seed that they have; if there is none, one is drawn.
+                None, copies begin the next episode of the seed that they have; those that have none draw one.
             options: "reset_mask", an array of bool, says which copies begin; all by default.
 
         Raises:
-            ConfigError: If a seed is none, or an option is unknown or cannot be used.
+            ConfigError: If a seed is none, or an option is unknown or cannot be used. Nothing has changed then.
         """
-        mask = self._reset_mask(dict(options or {}))
+        mask = self._reset_mask(checked_reset_options(options))
         seeds = self._seeds(seed)
         begins = np.flatnonzero(mask)
         seeded = np.array([copy for copy in begins if seeds[copy] is not None], np.int64)
@@ -107,8 +115,8 @@ class PPDDLVectorEnv(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
             self._native.start(seeded, np.array([seeds[copy] for copy in seeded], np.uint64))
         if len(others):
             self._native.start_next(others)
-        if seed is not None or not self._has_begun:
-            super().reset(seed=seeds[0] if seeds[0] is not None else drawn_seed())
+        if seeds[0] is not None:
+            super().reset(seed=seeds[0])
         self._has_begun = True
         self._ended[mask] = False
         truth, self._masks = self._new_rows()
@@ -155,6 +163,14 @@ class PPDDLVectorEnv(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
             self._add(infos, "is_success", endings == _GOAL, self._ended.copy())
         return self._observation.of(truth, masks), rewards, self._ended & ~truncated, truncated, infos
 
+    def render(self) -> tuple[Any, ...] | None:
+        """Nothing: it cannot draw.
+
+        Raises:
+            ConfigError: Always.
+        """
+        raise ConfigError("a vector environment does not render; make one environment with a render_mode")
+
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Which actions are applicable, a row for each copy."""
         return self._masks.astype(np.bool_)
@@ -163,20 +179,36 @@ class PPDDLVectorEnv(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
         widths = (self.task.num_propositions, self.task.num_actions)
         return np.zeros((self.num_envs, widths[0]), np.int8), np.zeros((self.num_envs, widths[1]), np.int8)
 
-    def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
+    def _seeds(self, seed: Any) -> list[int | None]:
         if seed is None and not self._has_begun:
             # So that all copies have seeds of their own, whatever was drawn.
             seed = drawn_seed() % (MAX_SEED - MAX_COPIES)
         if seed is None:
             return [None] * self.num_envs
-        given = [seed + copy for copy in range(self.num_envs)] if isinstance(seed, int | np.integer) else seed
-        seeds: list[int | None] = list(given)
-        if len(seeds) != self.num_envs:
-            raise ConfigError(f"expected a seed for each of {self.num_envs} environments, not {len(seeds)} seeds")
-        for value in seeds:
-            if value is not None and not (isinstance(value, int | np.integer) and 0 <= value <= MAX_SEED):
-                raise ConfigError(f"seeds must be whole numbers from 0 to 2^64 - 1, not {value!r}")
-        return seeds
+        first = whole_number(seed)
+        is_list = isinstance(seed, Sequence) and not isinstance(seed, str | bytes | bytearray)
+        if first is not None:
+            given: list[Any] = [first + copy for copy in range(self.num_envs)]
+        elif is_list or (isinstance(seed, np.ndarray) and seed.ndim == 1):
+            given = list(seed)
+        else:
+            raise ConfigError(f"seed must be a whole number, or a list of one for each environment, not {seed!r}")
+        if len(given) != self.num_envs:
+            raise ConfigError(f"expected a seed for each of {self.num_envs} environments, not {len(given)} seeds")
+        # All have begun, with a seed each, or none has.
+        return [(None if self._has_begun else drawn_seed()) if each is None else _checked_seed(each) for each in given]
+
+    def _reserve(self) -> None:
+        """Asks for about as much memory as is needed, before time is spent on what cannot be had.
+
+        Raises:
+            MemoryError: If it is not there.
+        """
+        truth, mask = np.zeros(self.task.num_propositions, np.int8), np.zeros(self.task.num_actions, np.int8)
+        seen = self._observation.of(truth, mask)
+        seen_bytes = sum(part.nbytes for part in seen.values()) if isinstance(seen, dict) else seen.nbytes
+        # The space holds least and largest values, with what bounds them; a step makes what is seen and its copies.
+        np.empty(self.num_envs * 4 * (seen_bytes + truth.nbytes + mask.nbytes), np.int8)
 
     def _reset_mask(self, options: dict[str, Any]) -> npt.NDArray[np.bool_]:
         mask: npt.NDArray[np.bool_] = options.pop("reset_mask", np.ones(self.num_envs, np.bool_))
@@ -190,7 +222,10 @@ class PPDDLVectorEnv(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
         return mask
 
     def _checked(self, actions: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int32]:
-        given = np.asarray(actions)
+        try:
+            given = np.asarray(actions)
+        except (TypeError, ValueError):  # Such as lists of different lengths.
+            given = np.empty(0)
         if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
             raise ConfigError(f"expected {self.num_envs} whole numbers of actions, not {actions!r}")
         # What is no 32-bit number is no action either; it is said so with all others.
@@ -210,3 +245,17 @@ class PPDDLVectorEnv(VectorEnv[Any, npt.NDArray[np.integer[Any]], npt.NDArray[An
         """Tells something of some copies, in the form that Gymnasium has for it."""
         if which.any():
             infos[name], infos[f"_{name}"] = values, which
+
+
+def _checked_count(name: str, value: object, most: int) -> int:
+    number = whole_number(value)
+    if number is None or not 1 <= number <= most:
+        raise ConfigError(f"{name} must be a whole number from 1 to {most}, not {value!r}")
+    return number
+
+
+def _checked_seed(value: object) -> int:
+    number = whole_number(value)
+    if number is None or not 0 <= number <= MAX_SEED:
+        raise ConfigError(f"seeds must be whole numbers from 0 to 2^64 - 1, not {value!r}")
+    return number
