@@ -11,6 +11,7 @@ from asnets.training.config import TrainingConfig
 
 SAME_COST = 0.01
 """Mean costs that differ by less than this share count as equal: they come from few runs."""
+_MOST = 2.0**63
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,31 @@ class EpochRecord:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> EpochRecord:
-        return cls(**(values | {"goals": tuple(values["goals"])}))
+        """The record that `to_dict` has written.
+
+        Raises:
+            KeyError: If the goals are missing.
+            TypeError: If something else is missing or too much, or is of another type.
+            ValueError: If a value is none that an epoch can have.
+        """
+        record = cls(**(values | {"goals": tuple(values["goals"])}))
+        record._check()
+        return record
+
+    def _check(self) -> None:
+        if not isinstance(self.seconds, dict) or not isinstance(self.best, bool):
+            raise TypeError("seconds must be a table, best true or false")
+        whole = (self.epoch, self.runs, self.memory, self.skipped, *self.goals)
+        figures = (self.loss, self.elapsed, *self.seconds.values(), *(() if self.cost is None else (self.cost,)))
+        for value in (*whole, *figures):
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise TypeError(f"expected a number, not {type(value).__name__}")
+            if not -_MOST <= value <= _MOST:  # Which holds of no value that is not a number.
+                raise ValueError("a number is too large, or none")
+        if not all(isinstance(value, int) and value >= 0 for value in whole):
+            raise ValueError("epochs, runs, goals and states are counted")
+        if not self.epoch or not self.runs or not self.goals or max(self.goals) > self.runs:
+            raise ValueError("goals must be from 0 to the number of runs, for one problem or more")
 
 
 @dataclass
