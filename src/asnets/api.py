@@ -22,7 +22,7 @@ from asnets.network.config import NetworkConfig
 from asnets.network.model_file import Model, check_fits, load_model, model_bytes, read_model, save_model
 from asnets.network.signature import DomainSignature
 from asnets.network.weights import Network, num_parameters
-from asnets.notebook import NotebookView
+from asnets.notebook import NotebookView, one_line
 from asnets.planning import ActionFeatures
 from asnets.policies.networks import NetworkPolicy, network_policy
 from asnets.ppddl import log_warning
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from asnets.network.network import ASNet
 
 logger = logging.getLogger("asnets")
+_MAX_DOMAINS = 3
 
 
 class Policy(NotebookView):
@@ -186,9 +187,11 @@ class Policy(NotebookView):
 
     def __repr__(self) -> str:
         signature, config = self.signature, self.config
-        domain = "".join(f" of {name}" for name in sorted(set(map(str, self._of_problems("domain")))))
+        domains = sorted({name for name in self._of_problems("domain") if isinstance(name, str)})
+        of = f" of {one_line(' of '.join(domains[:_MAX_DOMAINS]))}" if domains else ""
+        more = f" and {len(domains) - _MAX_DOMAINS:,} more" if len(domains) > _MAX_DOMAINS else ""
         return (
-            f"<Policy{domain}: {len(signature.schemas)} schemas, {len(signature.predicates)} predicates, "
+            f"<Policy{of}{more}: {len(signature.schemas)} schemas, {len(signature.predicates)} predicates, "
             f"{config.layers} layers of hidden size {config.hidden}, {num_parameters(signature, config):,} parameters>"
         )
 

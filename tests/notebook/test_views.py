@@ -108,6 +108,37 @@ def test_policies_of_unknown_origin(policy: Policy, training: dict[str, object])
     assert "elu" in words(shown(Policy(policy.network, training)))
 
 
+@pytest.mark.parametrize(
+    "training",
+    [
+        {"ended": "x" * 10**7},
+        {"ended": "\u0301" * 10**6},
+        {"seconds": 10**4000, "seed": 10**5000, "epochs": float("nan")},
+        {"problems": [{"domain": f"d{number}\n", "problem": "p" * 10**4} for number in range(10**5)]},
+        {"problems": [{"domain": "\x1b[31m" * 10**6, "problem": 10**5000}, {"domain": 10**5000}]},
+    ],
+)
+def test_what_a_model_file_says_is_bounded(policy: Policy, training: dict[str, object]) -> None:
+    strange = Policy(policy.network, training)
+    assert len(shown(strange)) < SMALL
+    assert len(repr(strange)) < 300
+    assert repr(strange).isprintable()
+
+
+def test_representations(policy: Policy) -> None:
+    network = policy.network
+    shape = "2 schemas, 4 predicates, 2 layers of hidden size 16, 7,474 parameters>"
+    assert repr(Policy(network, {})) == f"<Policy: {shape}"
+    domains = [{"domain": name} for name in "bcaedb"]
+    assert repr(Policy(network, {"problems": domains[:2]})) == f"<Policy of b of c: {shape}"
+    assert repr(Policy(network, {"problems": domains})) == f"<Policy of a of b of c and 2 more: {shape}"
+
+
+def test_training_in_numbers(policy: Policy) -> None:
+    text = words(shown(Policy(policy.network, {"epochs": 1, "seconds": 2.5, "seed": 2**64 - 1, "ended": "hand"})))
+    assert re.search(rf"training\s+1 epoch, 2\.5 s, seed {2**64 - 1}\s+ended by\s+hand", text)
+
+
 def test_names_are_text_and_not_html() -> None:
     hostile = "<script>alert('&')</script>\x01"
     policy = Policy(Policy.load("triangle-tireworld").network, {"problems": [{"domain": hostile, "problem": hostile}]})

@@ -86,7 +86,7 @@ def _(policy: Policy) -> str:
     signature, config = policy.signature, policy.config
     problems = policy.training.get("problems")
     trained_on = [problem for problem in problems if isinstance(problem, dict)] if isinstance(problems, list) else []
-    domains = dict.fromkeys(str(problem.get("domain")) for problem in trained_on)
+    domains = dict.fromkeys(_names(trained_on, "domain"))
     view = HtmlView(f"Policy of {cut(domains)}" if domains else "Policy", "network")
     view.facts(
         [
@@ -98,7 +98,7 @@ def _(policy: Policy) -> str:
                 f"{num_parameters(signature, config):,} parameters",
             ),
             ("reads", cut(config.features) or "no action features"),
-            ("trained on", cut(str(problem.get("problem")) for problem in trained_on) or "not known"),
+            ("trained on", cut(_names(trained_on, "problem")) or "not known"),
             *_training_facts(policy.training),
         ]
     )
@@ -107,13 +107,18 @@ def _(policy: Policy) -> str:
     return view.html()
 
 
+def _names(problems: list[dict[str, Any]], key: str) -> list[str]:
+    return [name for problem in problems if isinstance(name := problem.get(key), str)]
+
+
 def _training_facts(training: dict[str, Any]) -> Facts:
     """What a model file remembers, which may be anything."""
     words = []
     for key, text in (("epochs", "{:,} epochs"), ("seconds", "{:,.1f} s"), ("seed", "seed {}")):
         value = training.get(key)
-        if isinstance(value, int | float):
-            words.append(text.format(value))
+        # Python does not write out every number: not those of many thousand digits.
+        if isinstance(value, int | float) and abs(value) < 2**64:
+            words.append("1 epoch" if (key, value) == ("epochs", 1) else text.format(value))
     facts = [("training", ", ".join(words))] if words else []
     if isinstance(training.get("ended"), str):
         facts.append(("ended by", training["ended"]))
