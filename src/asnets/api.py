@@ -22,7 +22,7 @@ from asnets.network.config import NetworkConfig
 from asnets.network.model_file import Model, check_fits, load_model, model_bytes, read_model, save_model
 from asnets.network.signature import DomainSignature
 from asnets.network.weights import Network, num_parameters
-from asnets.notebook import NotebookView, one_line
+from asnets.notebook import NotebookView
 from asnets.planning import ActionFeatures
 from asnets.policies.networks import NetworkPolicy, network_policy
 from asnets.ppddl import log_warning
@@ -30,6 +30,7 @@ from asnets.training.config import named_preset
 from asnets.training.history import History, read_history
 from asnets.training.progress import EpochRecord
 from asnets.training.showing import training_display
+from asnets.words import one_line
 
 if TYPE_CHECKING:
     from asnets.network.network import ASNet

@@ -1,4 +1,4 @@
-"""What a notebook needs of objects and of progress: a view in HTML, a short line, and output that is written over."""
+"""What a notebook needs of objects and of progress: a view in HTML, and output that is written over."""
 
 from __future__ import annotations
 
@@ -17,12 +17,6 @@ class NotebookView:
         from asnets.pictures.views import view_of
 
         return view_of(self)
-
-
-def one_line(text: str, most: int = 100) -> str:
-    """The text, or its beginning if it is long, without what a terminal does not print: for a `repr`."""
-    line = "".join(letter if letter.isprintable() else " " for letter in text[: most + 1])
-    return line if len(line) <= most else f"{line[:most]}…"
 
 
 def in_notebook() -> bool:

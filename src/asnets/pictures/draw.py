@@ -9,13 +9,14 @@ from asnets.evaluation.runs import Run
 from asnets.evaluation.runs import run as run_once
 from asnets.grounding import GroundTask
 from asnets.pictures.blocks import BlocksWorld, find_blocks_world
-from asnets.pictures.fragment import MAX_CHANGES, Card, Contents, draw_fragment, ending_words
+from asnets.pictures.fragment import MAX_CHANGES, Card, Contents, draw_fragment
 from asnets.pictures.map_picture import MAX_LOCATIONS, draw_map, find_legs, leg_note
 from asnets.pictures.steps_picture import draw_steps
-from asnets.pictures.style import count, standalone
+from asnets.pictures.style import standalone
 from asnets.pictures.tireworld import Tireworld, find_tireworld
 from asnets.pictures.towers_picture import TowersPainter, block_keys, draw_towers, find_scenes
 from asnets.policies.protocol import TaskPolicy
+from asnets.words import count
 
 if TYPE_CHECKING:
     from asnets.api import Policy
@@ -108,7 +109,7 @@ def _draw_tireworld(world: Tireworld, run: Run, title: str) -> RunPicture | None
     legs = find_legs(world, run)
     if legs is None:
         return None
-    words = f"{title}: {ending_words(run)}"
+    words = f"{title}: {run.record}"
     picture = draw_map(world, run, legs, words)
     names = world.task.objects
     cards = [Card(words=f"at {names[world.start]}")]
@@ -138,7 +139,7 @@ def _draw_blocks_world(world: BlocksWorld, run: Run, title: str) -> RunPicture |
         left_out="" if len(scenes) <= drawn else f"Towers are drawn for the first {count(drawn - 1, 'step')} only.",
         legend=block_keys(world),
     )
-    svg = standalone(draw_towers(painter, scenes, run, f"{title}: {ending_words(run)}"))
+    svg = standalone(draw_towers(painter, scenes, run, f"{title}: {run.record}"))
     return RunPicture("towers", run, svg, draw_fragment(run, "towers", title, contents))
 
 
@@ -149,5 +150,5 @@ def _draw_any(task: GroundTask, run: Run, title: str, left_out: str) -> RunPictu
     for step in run.steps:
         note = "" if step.added or step.deleted else "nothing changed"
         cards.append(Card(note=note, added=step.added, deleted=step.deleted))
-    svg = standalone(draw_steps(run, f"{title}: {ending_words(run)}"))
+    svg = standalone(draw_steps(run, f"{title}: {run.record}"))
     return RunPicture("steps", run, svg, draw_fragment(run, "steps", title, Contents(cards, left_out=left_out)))

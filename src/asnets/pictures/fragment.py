@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from asnets.evaluation.rollouts import ENDING_WORDS
-from asnets.pictures.style import STYLE, count, new_svg, percent
+from asnets.pictures.style import STYLE, new_svg, percent
 from asnets.pictures.svg import add
+from asnets.words import count
 
 if TYPE_CHECKING:
     from asnets.evaluation.runs import Run, RunStep
@@ -153,19 +153,13 @@ class Contents:
     legend: Sequence[tuple[str, str]] = ()
 
 
-def ending_words(run: Run) -> str:
-    """How a run ended."""
-    record = run.record
-    return f"{ENDING_WORDS[record.ending]} after {count(record.steps, 'step')}, cost {record.cost:g}"
-
-
 def draw_fragment(run: Run, kind: str, title: str, contents: Contents) -> str:
     """The part of a page."""
     root = ElementTree.Element("section", {"class": f"asnets run {kind}"})
     add(root, "style", STYLE + _FRAGMENT_STYLE)
     add(root, "h2", title)
     kind_of_policy = "sampled" if run.policy.sampled else "greedy"
-    facts = f"{ending_words(run)} · {kind_of_policy} policy ({run.policy.name}) · seed {run.record.seed}"
+    facts = f"{run.record} · {kind_of_policy} policy ({run.policy.name}) · seed {run.record.seed}"
     add(root, "p", facts, class_="facts")
     if contents.left_out:
         add(root, "p", contents.left_out, class_="note")

@@ -6,8 +6,9 @@ import textwrap
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from asnets.pictures.style import count, new_svg, percent
+from asnets.pictures.style import new_svg, percent
 from asnets.pictures.svg import add, add_text, num_cells, shortened
+from asnets.words import count
 
 if TYPE_CHECKING:
     from asnets.evaluation.runs import Run, RunStep

@@ -17,10 +17,11 @@ from asnets.grounding import GroundTask
 from asnets.network.weights import num_parameters
 from asnets.pictures.draw import picture_of
 from asnets.pictures.html_view import Facts, HtmlView, cut, decimal
-from asnets.pictures.style import count, percent
+from asnets.pictures.style import percent
 from asnets.policies import SavedPolicy
 from asnets.solving import Solved
 from asnets.training.history import History
+from asnets.words import count
 
 MAX_PICTURE = 1_000_000
 """Characters of the largest picture of a run that a notebook gets."""

@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import Any
 
 from asnets.training.config import TrainingConfig
+from asnets.words import count
 
 SAME_COST = 0.01
 """Mean costs that differ by less than this share count as equal: they come from few runs."""
@@ -111,11 +112,11 @@ class Progress:
     def why_over(self, config: TrainingConfig) -> str | None:
         """Why training is over, whatever time is left; None if it is not."""
         if self.is_solved(config):
-            return f"all training problems solved for {config.solved_epochs} epoch{'s' * (config.solved_epochs != 1)}"
+            return f"all training problems solved for {count(config.solved_epochs, 'epoch')}"
         if self.idle_epochs >= config.patience:
-            return f"nothing better for {config.patience} epoch{'s' * (config.patience != 1)}"
+            return f"nothing better for {count(config.patience, 'epoch')}"
         if len(self.history) >= config.max_epochs:
-            return f"the limit of {config.max_epochs} epoch{'s' * (config.max_epochs != 1)}"
+            return f"the limit of {count(config.max_epochs, 'epoch')}"
         return None
 
 
@@ -132,7 +133,7 @@ def is_as_good(record: EpochRecord, best: EpochRecord) -> bool:
     return best.cost is None or (record.cost is not None and record.cost <= best.cost * (1 + SAME_COST))
 
 
-def most_time(seconds: dict[str, float], count: int = 3) -> str:
+def most_time(seconds: dict[str, float], most: int = 3) -> str:
     """The names that the most time went to, in words."""
-    most: Sequence[tuple[str, float]] = sorted(seconds.items(), key=lambda item: -item[1])[:count]
-    return ", ".join(f"{name} ({spent:.2g} s)" for name, spent in most)
+    longest: Sequence[tuple[str, float]] = sorted(seconds.items(), key=lambda item: -item[1])[:most]
+    return ", ".join(f"{name} ({spent:.2g} s)" for name, spent in longest)
