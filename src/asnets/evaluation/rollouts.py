@@ -196,7 +196,7 @@ def simulate(
     first: int = 0,
     detect_dead_ends: bool = True,
     deadline: Deadline = NO_DEADLINE,
-    progress: bool | Callable[[int, int], None] | None = None,
+    progress: bool | Callable[[int, int], None] = False,
 ) -> Simulation:
     """Runs episodes from the initial state until goal, dead end or step limit.
 
