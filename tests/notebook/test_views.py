@@ -184,6 +184,31 @@ def test_runs_are_pictures(policy: Policy, task: GroundTask) -> None:
     assert "run towers" in asnets.run(asnets.RandomPolicy(towers), max_steps=5)._repr_html_()
 
 
+def test_pictures_of_runs(policy: Policy, task: GroundTask, monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = asnets.pictures.draw_run(policy, task, title="Mine")
+    assert repr(picture) == f"<RunPicture, map of triangle-tire-2 of triangle-tire: {picture.run.record}>"
+    assert picture.html in picture._repr_html_()
+    monkeypatch.setattr(views, "MAX_PICTURE", 1000)
+    assert len(shown(picture)) < SMALL
+    assert "too many for a picture" in words(shown(picture))
+
+
+def test_states(task: GroundTask) -> None:
+    simulator = asnets.Simulator(task)
+    text = words(shown(simulator.state))
+    assert "triangle-tire-2 of triangle-tire" in text
+    assert "no goal yet" in text
+    assert f"{len(simulator.state.names)} of {task.num_propositions} propositions: (vehicle-at l-1-1), " in text
+    assert re.search(rf"applicable\s+2 of {task.num_actions} actions: \(move-car l-1-1 l-1-2\), \(", text)
+    assert "a goal" in words(shown(simulator.state_of(["(vehicle-at l-1-5)"])))
+    text = words(shown(simulator.state_of([])))
+    assert "a dead end" in text
+    assert f"0 of {task.num_propositions} propositions: none" in text
+    assert not hasattr(simulator.state, "__dict__")  # Millions of them may be kept.
+    large = asnets.Simulator(asnets.generate("triangle-tireworld", 30)).state
+    assert len(shown(large)) < SMALL
+
+
 def test_large_runs_are_tables(task: GroundTask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(views, "MAX_PICTURE", 1000)
     run = asnets.run(asnets.solve(task).policy)

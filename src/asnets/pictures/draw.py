@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from asnets.evaluation.runs import Run
 from asnets.evaluation.runs import run as run_once
 from asnets.grounding import GroundTask
+from asnets.notebook import NotebookView
 from asnets.pictures.blocks import BlocksWorld, find_blocks_world
 from asnets.pictures.fragment import MAX_CHANGES, Card, Contents, draw_fragment
 from asnets.pictures.map_picture import MAX_LOCATIONS, draw_map, find_legs, leg_note
@@ -16,7 +17,7 @@ from asnets.pictures.style import standalone
 from asnets.pictures.tireworld import Tireworld, find_tireworld
 from asnets.pictures.towers_picture import TowersPainter, block_keys, draw_towers, find_scenes
 from asnets.policies.protocol import TaskPolicy
-from asnets.words import count
+from asnets.words import count, one_line
 
 if TYPE_CHECKING:
     from asnets.api import Policy
@@ -27,7 +28,7 @@ _MAX_DRAWN_BLOCKS = 20_000
 
 
 @dataclass(frozen=True)
-class RunPicture:
+class RunPicture(NotebookView):
     """A run in pictures.
 
     Attributes:
@@ -46,6 +47,10 @@ class RunPicture:
     run: Run
     svg: str
     html: str
+
+    def __repr__(self) -> str:
+        task = self.run.policy.task
+        return f"<RunPicture, {self.kind} of {one_line(f'{task.problem} of {task.domain}')}: {self.run.record}>"
 
 
 def draw_run(

@@ -128,17 +128,18 @@ class HtmlView:
         return ElementTree.tostring(self._root, encoding="unicode", method="html")
 
 
-def cut(names: Iterable[str], *, of: int | None = None) -> str:
+def cut(names: Iterable[str], *, of: int | None = None, most: int = _MAX_NAMES) -> str:
     """The first of some names, and how many more there are.
 
     Args:
         names: In order; no more are made than are shown if their number is known.
         of: How many there are.
+        most: How many are shown.
     """
     if of is None:
         names = list(names)
         of = len(names)
-    shown = [shortened(name, _MAX_CHARACTERS // 4) for name in islice(names, _MAX_NAMES)]
+    shown = [shortened(name, _MAX_CHARACTERS // 4) for name in islice(names, most)]
     more = f" … and {of - len(shown):,} more" if of > len(shown) else ""
     return ", ".join(shown) + more
 
