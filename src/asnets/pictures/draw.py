@@ -10,7 +10,7 @@ from asnets.evaluation.runs import run as run_once
 from asnets.grounding import GroundTask
 from asnets.notebook import NotebookView
 from asnets.pictures.blocks import BlocksWorld, find_blocks_world
-from asnets.pictures.fragment import MAX_CHANGES, Card, Contents, draw_fragment
+from asnets.pictures.fragment import MAX_CHANGES, MAX_TRUE, Card, Contents, draw_fragment
 from asnets.pictures.map_picture import MAX_LOCATIONS, draw_map, find_legs, leg_note
 from asnets.pictures.steps_picture import draw_steps
 from asnets.pictures.style import standalone
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Kind = Literal["map", "towers", "steps"]
 
 _MAX_DRAWN_BLOCKS = 20_000
+_MAX_ATOMS = 12_000
 
 
 @dataclass(frozen=True)
@@ -149,11 +150,12 @@ def _draw_blocks_world(world: BlocksWorld, run: Run, title: str) -> RunPicture |
 
 
 def _draw_any(task: GroundTask, run: Run, title: str, left_out: str) -> RunPicture:
-    first = [task.atom_name(int(atom)) for atom in run.trace.states[0]]
-    more = f" and {len(first) - MAX_CHANGES:,} more" if len(first) > MAX_CHANGES else ""
-    cards = [Card(words=f"true: {' '.join(first[:MAX_CHANGES])}{more}" if first else "nothing is true")]
-    for step in run.steps:
-        note = "" if step.added or step.deleted else "nothing changed"
-        cards.append(Card(note=note, added=step.added, deleted=step.deleted))
+    states = run.trace.states
+    # All that is true in each state of a short run; of a long one less, so that its page stays small.
+    most = max(MAX_CHANGES, min(MAX_TRUE, _MAX_ATOMS // len(states)))
+    cards = [Card(true=[task.atom_name(int(atom)) for atom in true[:most]], num_true=len(true)) for true in states]
+    for card, step in zip(cards[1:], run.steps, strict=True):
+        card.note = "" if step.added or step.deleted else "nothing changed"
+        card.added, card.deleted = step.added, step.deleted
     svg = standalone(draw_steps(run, f"{title}: {run.record}"))
     return RunPicture("steps", run, svg, draw_fragment(run, "steps", title, Contents(cards, left_out=left_out)))
