@@ -127,6 +127,20 @@ def test_states(open_page: OpenPage, tmp_path: Path) -> None:
     expect(shown.locator(".state[open]")).to_have_count(1)
 
 
+def test_headings_of_facts_are_whole(open_page: OpenPage, tmp_path: Path) -> None:
+    """Also on a telephone: each stands on one line."""
+    path = tmp_path / "view.html"
+    task = family_task("triangle-tireworld", 3)
+    path.write_text(f"<!DOCTYPE html><meta charset='utf-8'>{task._repr_html_()}", encoding="utf-8")
+    shown, _, _ = open_page(path, width=390)
+    lines = shown.locator("th[scope=row]").evaluate_all(
+        "all => all.map(th => { const range = document.createRange(); range.selectNodeContents(th);"
+        " return range.getClientRects().length; })"
+    )
+    assert lines == [1] * 5
+    assert shown.evaluate("document.documentElement.scrollWidth") <= 390
+
+
 def test_dark_pages(open_page: OpenPage, tmp_path: Path) -> None:
     """The page around the picture is dark; the picture keeps its colours on white."""
     shown, _, _ = open_page(written(tmp_path, picture_of("monster")))
