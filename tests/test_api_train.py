@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import os
 import re
 from pathlib import Path
@@ -16,6 +18,7 @@ from asnets.deadline import Deadline
 from asnets.errors import ConfigError, LimitError, ModelFileError
 from asnets.network.model_file import load_model
 from asnets.training import PRESETS
+from asnets.training.history import read_history
 from asnets.training.progress import EpochRecord
 from tests.cli.test_network_commands import LINE, problem
 
@@ -72,6 +75,42 @@ def test_history(folder: Path) -> None:
         assert len(asnets.Policy.load("a.asnet").history) == 0
     log.unlink()
     assert len(asnets.Policy.load("a.asnet").history) == 0
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"runs": 0},
+        {"goals": []},
+        {"goals": [1, "x"]},
+        {"goals": [10**6]},
+        {"goals": [0.5]},
+        {"epoch": True},
+        {"epoch": 10**4000},
+        {"loss": "x"},
+        {"loss": float("nan")},
+        {"loss": 10**4000},
+        {"cost": "x"},
+        {"memory": None},
+        {"skipped": -1},
+        {"seconds": 5},
+        {"seconds": {"learn": None}},
+        {"elapsed": []},
+        {"best": "no"},
+    ],
+)
+def test_damaged_histories(tmp_path: Path, damage: dict[str, object]) -> None:
+    """No epoch is known then: what is damaged in one is not shown in others."""
+    epochs = [EpochRecord(1, (1, 2), 2, 1.5, 0.25, 3, 0, {"learn": 0.5}, 2.0, False)]
+    epochs.append(dataclasses.replace(epochs[0], epoch=2, best=True))
+    training = {"epochs": 2, "best": json.loads(json.dumps(epochs[1].to_dict()))}
+    log = tmp_path / "m.jsonl"
+    lines = [json.dumps(record.to_dict()) for record in epochs]
+    log.write_text("\n".join(lines))
+    assert list(read_history(log, training)) == epochs
+    lines[0] = json.dumps(epochs[0].to_dict() | damage)
+    log.write_text("\n".join(lines))
+    assert len(read_history(log, training)) == 0
 
 
 def test_the_same_files_as_the_command(folder: Path) -> None:

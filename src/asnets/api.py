@@ -30,11 +30,13 @@ from asnets.training.config import named_preset
 from asnets.training.history import History, read_history
 from asnets.training.progress import EpochRecord
 from asnets.training.showing import training_display
+from asnets.words import one_line
 
 if TYPE_CHECKING:
     from asnets.network.network import ASNet
 
 logger = logging.getLogger("asnets")
+_MAX_DOMAINS = 3
 
 
 class Policy(NotebookView):
@@ -188,9 +190,11 @@ class Policy(NotebookView):
 
     def __repr__(self) -> str:
         signature, config = self.signature, self.config
-        domain = "".join(f" of {name}" for name in sorted(set(map(str, self._of_problems("domain")))))
+        domains = sorted({name for name in self._of_problems("domain") if isinstance(name, str)})
+        of = f" of {one_line(' of '.join(domains[:_MAX_DOMAINS]))}" if domains else ""
+        more = f" and {len(domains) - _MAX_DOMAINS:,} more" if len(domains) > _MAX_DOMAINS else ""
         return (
-            f"<Policy{domain}: {len(signature.schemas)} schemas, {len(signature.predicates)} predicates, "
+            f"<Policy{of}{more}: {len(signature.schemas)} schemas, {len(signature.predicates)} predicates, "
             f"{config.layers} layers of hidden size {config.hidden}, {num_parameters(signature, config):,} parameters>"
         )
 

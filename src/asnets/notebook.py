@@ -13,6 +13,8 @@ class NotebookView:
     data does not depend on how it is drawn.
     """
 
+    __slots__ = ()
+
     def _repr_html_(self) -> str:
         from asnets.pictures.views import view_of
 

@@ -29,19 +29,19 @@ class ShowFigures(Protocol):
 
 
 def show_progress(
-    progress: bool | Show | None, bar: Callable[[], AbstractContextManager[Show]], silent: Show
+    progress: bool | Show, bar: Callable[[], AbstractContextManager[Show]], silent: Show
 ) -> AbstractContextManager[Show]:
     """What is called with progress.
 
     Args:
-        progress: As a user has asked for it: True for a bar, False or None for nothing, or what to call.
+        progress: As a user has asked for it: True for a bar, False for nothing, or what to call.
         bar: Begins the bar.
         silent: What is called in vain.
 
     Raises:
         ConfigError: If it is something else.
     """
-    if progress is None or isinstance(progress, bool):
+    if isinstance(progress, bool):
         return bar() if progress else nullcontext(silent)
     if not callable(progress):
         raise ConfigError(f"progress must be True, False or a function, not {progress!r}")

@@ -16,12 +16,13 @@ from asnets import _native
 from asnets.errors import ConfigError, LimitError
 from asnets.grounding import GroundTask
 from asnets.grounding.task import Ints, StateLike
+from asnets.notebook import NotebookView
 
 Action = int | str | np.integer[Any]
 """By number, or by name as in "(move l-1-1 l-1-2)"."""
 
 
-class State:
+class State(NotebookView):
     """A state of a task; equal to any other in which the same propositions are true.
 
     Attributes:

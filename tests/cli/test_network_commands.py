@@ -220,7 +220,7 @@ def test_run_with_a_picture(trained: Path, tmp_path: Path) -> None:
     assert "line-4 of line: goal reached after 3 steps, cost 3" in "".join(document.itertext())
     text = (tmp_path / "run.html").read_text()
     assert text.startswith("<!DOCTYPE html>")
-    assert "<title>A run on line-4</title>" in text
+    assert "<title>line-4 of line</title>" in text
     assert text.count("(go l1 l2)") >= 2
     arguments = ["run", "m.asnet", "line.pddl", "l4.pddl", "--json", "-o", str(tmp_path / "j.html")]
     result = run(*arguments, cwd=trained)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import os
 import pty
@@ -172,6 +173,9 @@ def test_functions_are_called_during_a_search() -> None:
 
 
 @pytest.mark.parametrize("name", ["evaluate", "simulate", "solve", "train"])
-def test_anything_else_is_refused(name: str) -> None:
-    with pytest.raises(asnets.AsnetsError, match="progress must be True, False or a function, not 'bar'"):
-        work("bar")[name]()
+@pytest.mark.parametrize("given", ["bar", None, 1])
+def test_anything_else_is_refused(name: str, given: object) -> None:
+    """The same by all of them; each has False by default."""
+    with pytest.raises(asnets.AsnetsError, match=f"progress must be True, False or a function, not {given!r}"):
+        work(given)[name]()
+    assert inspect.signature(getattr(asnets, name)).parameters["progress"].default is False

@@ -108,6 +108,37 @@ def test_policies_of_unknown_origin(policy: Policy, training: dict[str, object])
     assert "elu" in words(shown(Policy(policy.network, training)))
 
 
+@pytest.mark.parametrize(
+    "training",
+    [
+        {"ended": "x" * 10**7},
+        {"ended": "\u0301" * 10**6},
+        {"seconds": 10**4000, "seed": 10**5000, "epochs": float("nan")},
+        {"problems": [{"domain": f"d{number}\n", "problem": "p" * 10**4} for number in range(10**5)]},
+        {"problems": [{"domain": "\x1b[31m" * 10**6, "problem": 10**5000}, {"domain": 10**5000}]},
+    ],
+)
+def test_what_a_model_file_says_is_bounded(policy: Policy, training: dict[str, object]) -> None:
+    strange = Policy(policy.network, training)
+    assert len(shown(strange)) < SMALL
+    assert len(repr(strange)) < 300
+    assert repr(strange).isprintable()
+
+
+def test_representations(policy: Policy) -> None:
+    network = policy.network
+    shape = "2 schemas, 4 predicates, 2 layers of hidden size 16, 7,474 parameters>"
+    assert repr(Policy(network, {})) == f"<Policy: {shape}"
+    domains = [{"domain": name} for name in "bcaedb"]
+    assert repr(Policy(network, {"problems": domains[:2]})) == f"<Policy of b of c: {shape}"
+    assert repr(Policy(network, {"problems": domains})) == f"<Policy of a of b of c and 2 more: {shape}"
+
+
+def test_training_in_numbers(policy: Policy) -> None:
+    text = words(shown(Policy(policy.network, {"epochs": 1, "seconds": 2.5, "seed": 2**64 - 1, "ended": "hand"})))
+    assert re.search(rf"training\s+1 epoch, 2\.5 s, seed {2**64 - 1}\s+ended by\s+hand", text)
+
+
 def test_names_are_text_and_not_html() -> None:
     hostile = "<script>alert('&')</script>\x01"
     policy = Policy(Policy.load("triangle-tireworld").network, {"problems": [{"domain": hostile, "problem": hostile}]})
@@ -151,6 +182,31 @@ def test_runs_are_pictures(policy: Policy, task: GroundTask) -> None:
     assert view.count("<svg") >= 2
     towers = asnets.generate("prob-blocksworld", 5)
     assert "run towers" in asnets.run(asnets.RandomPolicy(towers), max_steps=5)._repr_html_()
+
+
+def test_pictures_of_runs(policy: Policy, task: GroundTask, monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = asnets.pictures.draw_run(policy, task, title="Mine")
+    assert repr(picture) == f"<RunPicture, map of triangle-tire-2 of triangle-tire: {picture.run.record}>"
+    assert picture.html in picture._repr_html_()
+    monkeypatch.setattr(views, "MAX_PICTURE", 1000)
+    assert len(shown(picture)) < SMALL
+    assert "too many for a picture" in words(shown(picture))
+
+
+def test_states(task: GroundTask) -> None:
+    simulator = asnets.Simulator(task)
+    text = words(shown(simulator.state))
+    assert "triangle-tire-2 of triangle-tire" in text
+    assert "no goal yet" in text
+    assert f"{len(simulator.state.names)} of {task.num_propositions} propositions: (vehicle-at l-1-1), " in text
+    assert re.search(rf"applicable\s+2 of {task.num_actions} actions: \(move-car l-1-1 l-1-2\), \(", text)
+    assert "a goal" in words(shown(simulator.state_of(["(vehicle-at l-1-5)"])))
+    text = words(shown(simulator.state_of([])))
+    assert "a dead end" in text
+    assert f"0 of {task.num_propositions} propositions: none" in text
+    assert not hasattr(simulator.state, "__dict__")  # Millions of them may be kept.
+    large = asnets.Simulator(asnets.generate("triangle-tireworld", 30)).state
+    assert len(shown(large)) < SMALL
 
 
 def test_large_runs_are_tables(task: GroundTask, monkeypatch: pytest.MonkeyPatch) -> None:

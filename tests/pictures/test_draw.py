@@ -12,11 +12,12 @@ from xml.etree import ElementTree
 
 import pytest
 
+import asnets
 from asnets.api import Policy
 from asnets.evaluation.runs import Run
 from asnets.grounding import GroundTask
-from asnets.pictures import RunPicture, draw_run, page
-from asnets.pictures.fragment import MAX_CHANGES, MAX_OPTIONS
+from asnets.pictures import RunPicture, draw_run, page, picture_of
+from asnets.pictures.fragment import MAX_CHANGES, MAX_OPTIONS, MAX_TRUE
 from asnets.pictures.map_picture import MAX_LOCATIONS
 from asnets.pictures.style import percent
 from tests.pictures.runs import ODD_TIRES, ODD_TIRES_PROBLEM, family_task, published_task, random_policy
@@ -297,6 +298,11 @@ def test_steps(family: str, size: int) -> None:
     svg, html = parsed(picture)
     rows = with_class(svg, "row")
     assert len(rows) == len(picture.run.steps)
+    for card, state in zip(with_class(html, "card"), picture.run.trace.states, strict=True):
+        (true,) = with_class(card, "state")
+        assert sorted(name.text or "" for name in true.iter("span")) == sorted(state_names(task, state))
+        assert words(true).startswith(f"{len(state)} proposition")
+        assert ("open" in true.attrib) == (at(card) == 0)
     for row, card, step in zip(rows, with_class(html, "card")[1:], picture.run.steps, strict=True):
         texts = [text.text or "" for text in row.iter(f"{SVG}text")]
         assert texts[1:3] == [step.action, percent(step.probability)]
@@ -322,6 +328,58 @@ def test_many_changes() -> None:
     assert f"… {MAX_CHANGES + 9} changes in all" in words(svg)
 
 
+def test_states_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of it in short runs, and less of each state in long ones."""
+    names = [f"(a-proposition-{number})" for number in range(MAX_TRUE + 9)]
+    task = ground_text(
+        f"(:predicates (p) {' '.join(names)}) (:action all :effect (and (p) {' '.join(names)}))", "(:goal (p))"
+    )
+    _, html = parsed(draw_run(random_policy(task), task))
+    first, last = with_class(html, "state")
+    assert words(first) == "0 propositions true"
+    assert len(list(last.iter("span"))) == MAX_TRUE + 1
+    assert words(last).startswith(f"{MAX_TRUE + 10} propositions true")
+    assert words(last).endswith("… and 10 more")
+    monkeypatch.setattr("asnets.pictures.draw._MAX_ATOMS", 100)
+    _, html = parsed(draw_run(random_policy(task), task))
+    assert words(with_class(html, "state")[1]).endswith(f"… and {MAX_TRUE + 10 - 50} more")
+
+
+def test_atoms_are_not_broken() -> None:
+    objects = [f"a-rather-long-name-of-{number}" for number in range(4)] + ["x" * 90]
+    task = ground_text(
+        "(:predicates (joined ?a ?b) (p)) (:action go :parameters (?a) :effect (and (p) (forall (?b) (joined ?a ?b))))",
+        f"(:objects {' '.join(objects)}) (:goal (and (p) (joined {objects[0]} {objects[0]})))",
+    )
+    picture = draw_run(random_policy(task), task, max_steps=3)
+    svg, _ = parsed(picture)
+    lines = [text.text or "" for text in svg.iter(f"{SVG}text") if "plus" in text.get("class", "").split()]
+    assert lines
+    assert all(part.startswith("+(") and part.endswith((")", "…")) for line in lines for part in line.split("  "))
+
+
+def test_what_amber_means() -> None:
+    task = family_task("gripper", 2)
+    _, html = parsed(draw_run(asnets.RandomPolicy(task), task, max_steps=20))
+    assert with_class(html, "unsure")
+    assert "Amber: less than 50%." in words(html)
+    _, html = parsed(draw_run(asnets.solve(task).policy, task))
+    assert not with_class(html, "unsure")
+    assert "Amber" not in words(html)
+
+
+def test_a_title_is_said_once() -> None:
+    task = family_task("monster", 2)
+    title = "<A> & 'run'"
+    html = draw_run(random_policy(task), task, title=title).html
+    root = Tree(page(title, [html])).root
+    assert [heading.text for tag in ("h1", "h2") for heading in root.iter(tag)] == [title]
+    root = Tree(page(title, [html, html])).root
+    assert len(list(root.iter("h2"))) == 2
+    root = Tree(page("Another", [html])).root
+    assert [heading.text for tag in ("h1", "h2") for heading in root.iter(tag)] == ["Another", title]
+
+
 # --- All of them ----------------------------------------------------------------------------------------------------
 
 
@@ -332,7 +390,9 @@ def test_the_run_is_that_of_the_policy() -> None:
     same: Run = policy.run(task, seed=5)
     assert picture.run.steps == same.steps
     assert picture.run.record == same.record
-    assert f"seed {picture.run.record.seed}" in words(parsed(picture)[1])
+    assert "· seed 5, episode 0" in words(parsed(picture)[1])
+    later = picture_of(policy.run(task, seed=5, episode=7), task)
+    assert "· seed 5, episode 7" in words(parsed(later)[1])
 
 
 @pytest.mark.parametrize("family", ["triangle-tireworld", "prob-blocksworld", "monster"])

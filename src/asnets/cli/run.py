@@ -85,7 +85,7 @@ def run(
             from asnets.pictures import page, picture_of
 
             picture = picture_of(found, task)
-            title = f"A run on {task.problem}"
+            title = f"{task.problem} of {task.domain}"
             write_atomically(output, picture.svg if suffix == ".svg" else page(title, [picture.html]))
     if json:
         print_json(_as_json(task, found, output))

@@ -29,6 +29,7 @@ from asnets.network import NetworkConfig
 from asnets.training import TrainingConfig
 from asnets.training.config import named_preset
 from asnets.training.showing import shown_training
+from asnets.words import count
 
 if TYPE_CHECKING:
     from asnets.training.progress import EpochRecord
@@ -127,8 +128,8 @@ def train(
 
 def _show(trainer: Trainer, files: SessionFiles, reason: str) -> None:
     best = trainer.progress.best
-    epochs, seconds = len(trainer.progress.history), trainer.progress.elapsed
-    print(f"{files.model}: {epochs} epoch{'s' * (epochs != 1)} in {seconds:.1f} s; ended by {reason}")
+    epochs = count(len(trainer.progress.history), "epoch")
+    print(f"{files.model}: {epochs} in {trainer.progress.elapsed:.1f} s; ended by {reason}")
     if best is None:
         return
     for task, goals, value in zip(trainer.tasks, best.goals, trainer.teacher_values, strict=True):

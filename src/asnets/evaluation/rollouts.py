@@ -22,6 +22,7 @@ from asnets.notebook import NotebookView
 from asnets.planning import Solver
 from asnets.policies.protocol import Distribution, TaskPolicy
 from asnets.progress import progress_bar, show_progress
+from asnets.words import count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +35,7 @@ ENDING_WORDS: dict[Ending, str] = {
     "dead_end": "dead end",
     "step_limit": "step limit reached",
     "stopped": "stopped by the time limit",
-    "loop": "step limit reached, in circles",
+    "loop": "step limit reached, going in circles",
 }
 MAX_SEED = 2**64 - 1
 MAX_EPISODES = 10**8
@@ -71,7 +72,8 @@ class EpisodeRecord:
     ending: Ending
 
     def __str__(self) -> str:
-        return f"{ENDING_WORDS[self.ending]} after {self.steps} steps, cost {self.cost:g}"
+        ending, comma, how = ENDING_WORDS[self.ending].partition(",")
+        return f"{ending} after {count(self.steps, 'step')}{comma}{how}, cost {self.cost:g}"
 
 
 @dataclass(frozen=True)
@@ -194,7 +196,7 @@ def simulate(
     first: int = 0,
     detect_dead_ends: bool = True,
     deadline: Deadline = NO_DEADLINE,
-    progress: bool | Callable[[int, int], None] | None = None,
+    progress: bool | Callable[[int, int], None] = False,
 ) -> Simulation:
     """Runs episodes from the initial state until goal, dead end or step limit.
 

@@ -13,7 +13,8 @@ from asnets.experiments.results import ExperimentResults, Score, collect, count_
 from asnets.experiments.store import Store
 from asnets.frames import frame
 from asnets.pictures.html_view import HtmlView
-from asnets.pictures.style import count, percent
+from asnets.pictures.style import percent
+from asnets.words import count
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Literal
 from asnets.evaluation.runs import Run
 from asnets.evaluation.runs import run as run_once
 from asnets.grounding import GroundTask
+from asnets.notebook import NotebookView
 from asnets.pictures.blocks import BlocksWorld, find_blocks_world
-from asnets.pictures.fragment import MAX_CHANGES, Card, Contents, draw_fragment, ending_words
+from asnets.pictures.fragment import MAX_CHANGES, MAX_TRUE, Card, Contents, draw_fragment
 from asnets.pictures.map_picture import MAX_LOCATIONS, draw_map, find_legs, leg_note
 from asnets.pictures.steps_picture import draw_steps
-from asnets.pictures.style import count, standalone
+from asnets.pictures.style import standalone
 from asnets.pictures.tireworld import Tireworld, find_tireworld
 from asnets.pictures.towers_picture import TowersPainter, block_keys, draw_towers, find_scenes
 from asnets.policies.protocol import TaskPolicy
+from asnets.words import count, one_line
 
 if TYPE_CHECKING:
     from asnets.api import Policy
@@ -23,10 +25,11 @@ if TYPE_CHECKING:
 Kind = Literal["map", "towers", "steps"]
 
 _MAX_DRAWN_BLOCKS = 20_000
+_MAX_ATOMS = 12_000
 
 
 @dataclass(frozen=True)
-class RunPicture:
+class RunPicture(NotebookView):
     """A run in pictures.
 
     Attributes:
@@ -45,6 +48,10 @@ class RunPicture:
     run: Run
     svg: str
     html: str
+
+    def __repr__(self) -> str:
+        task = self.run.policy.task
+        return f"<RunPicture, {self.kind} of {one_line(f'{task.problem} of {task.domain}')}: {self.run.record}>"
 
 
 def draw_run(
@@ -108,7 +115,7 @@ def _draw_tireworld(world: Tireworld, run: Run, title: str) -> RunPicture | None
     legs = find_legs(world, run)
     if legs is None:
         return None
-    words = f"{title}: {ending_words(run)}"
+    words = f"{title}: {run.record}"
     picture = draw_map(world, run, legs, words)
     names = world.task.objects
     cards = [Card(words=f"at {names[world.start]}")]
@@ -138,16 +145,17 @@ def _draw_blocks_world(world: BlocksWorld, run: Run, title: str) -> RunPicture |
         left_out="" if len(scenes) <= drawn else f"Towers are drawn for the first {count(drawn - 1, 'step')} only.",
         legend=block_keys(world),
     )
-    svg = standalone(draw_towers(painter, scenes, run, f"{title}: {ending_words(run)}"))
+    svg = standalone(draw_towers(painter, scenes, run, f"{title}: {run.record}"))
     return RunPicture("towers", run, svg, draw_fragment(run, "towers", title, contents))
 
 
 def _draw_any(task: GroundTask, run: Run, title: str, left_out: str) -> RunPicture:
-    first = [task.atom_name(int(atom)) for atom in run.trace.states[0]]
-    more = f" and {len(first) - MAX_CHANGES:,} more" if len(first) > MAX_CHANGES else ""
-    cards = [Card(words=f"true: {' '.join(first[:MAX_CHANGES])}{more}" if first else "nothing is true")]
-    for step in run.steps:
-        note = "" if step.added or step.deleted else "nothing changed"
-        cards.append(Card(note=note, added=step.added, deleted=step.deleted))
-    svg = standalone(draw_steps(run, f"{title}: {ending_words(run)}"))
+    states = run.trace.states
+    # All that is true in each state of a short run; of a long one less, so that its page stays small.
+    most = max(MAX_CHANGES, min(MAX_TRUE, _MAX_ATOMS // len(states)))
+    cards = [Card(true=[task.atom_name(int(atom)) for atom in true[:most]], num_true=len(true)) for true in states]
+    for card, step in zip(cards[1:], run.steps, strict=True):
+        card.note = "" if step.added or step.deleted else "nothing changed"
+        card.added, card.deleted = step.added, step.deleted
+    svg = standalone(draw_steps(run, f"{title}: {run.record}"))
     return RunPicture("steps", run, svg, draw_fragment(run, "steps", title, Contents(cards, left_out=left_out)))

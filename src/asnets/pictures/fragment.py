@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from asnets.evaluation.rollouts import ENDING_WORDS
-from asnets.pictures.style import STYLE, count, new_svg, percent
-from asnets.pictures.svg import add
+from asnets.pictures.style import STYLE, new_svg, percent
+from asnets.pictures.svg import add, clean
+from asnets.words import count
 
 if TYPE_CHECKING:
     from asnets.evaluation.runs import Run, RunStep
 
-MAX_OPTIONS, MAX_CHANGES = 5, 24
+MAX_OPTIONS, MAX_CHANGES, MAX_TRUE = 5, 24, 200
 _UNSURE = 0.5
 
 _FRAGMENT_STYLE = """
-.asnets.run { margin: 1rem 0 2.5rem; line-height: 1.45; font-size: 15px; background: #fff }
+.asnets.run { margin: 1rem 0 2.5rem; line-height: 1.45; font-size: 15px; background: #fff; color-scheme: light }
 .asnets.run h2 { font-size: 1.25rem; margin: 0 0 .2rem; overflow-wrap: anywhere }
 .asnets.run p { margin: .2rem 0 }
 .asnets.run .facts, .asnets.run .note { color: #545c6a }
@@ -60,9 +60,13 @@ _FRAGMENT_STYLE = """
 .asnets.run .bar i { display: block; height: 100%; background: #8a93a3 }
 .asnets.run .chosen { font-weight: bold }
 .asnets.run .bar.chosen i { background: #0072b2 }
-.asnets.run .changes { font-size: .93em; overflow-wrap: anywhere }
-.asnets.run .changes ins { color: #00634a; text-decoration: none; margin-right: .8em }
-.asnets.run .changes del { color: #a33c00; text-decoration: none; margin-right: .8em }
+.asnets.run .changes, .asnets.run .state { font-size: .93em; overflow-wrap: anywhere }
+.asnets.run .changes > *, .asnets.run .state .name > * { display: inline-block; max-width: 100%; margin-right: .8em }
+.asnets.run .changes ins { color: #00634a; text-decoration: none }
+.asnets.run .changes del { color: #a33c00; text-decoration: none }
+.asnets.run .state .name { font-size: inherit }
+.asnets.run .state summary { color: #545c6a; cursor: pointer }
+.asnets.run h3 .name { display: inline-block; max-width: 100% }
 .asnets.run.single .steps { display: block; max-height: none; overflow: visible }
 .asnets.run.single .steps > li:not(.now) { display: none }
 .asnets.run.single .step.ahead { opacity: .12 }
@@ -85,7 +89,10 @@ _SCRIPT = """
   var stepper = root.querySelector('.stepper'), range = stepper.querySelector('input');
   var output = stepper.querySelector('output'), all = stepper.querySelector('.all');
   var marks = root.querySelectorAll('[data-at]'), last = Number(range.max), words = output.textContent;
+  var states = root.querySelectorAll('.state'), open = true;
   function show(step) {
+    var before = root.querySelector('.card.now .state');
+    if (before) { open = before.open; }
     root.classList.toggle('single', step !== null);
     all.setAttribute('aria-pressed', String(step === null));
     marks.forEach(function (mark) {
@@ -93,6 +100,7 @@ _SCRIPT = """
       mark.classList.toggle('now', at === step);
       mark.classList.toggle('ahead', step !== null && at > step);
     });
+    states.forEach(function (state, at) { state.open = step === null ? at === 0 : at === step && open; });
     if (step !== null) { range.value = step; }
     output.textContent = step === null ? words : step === 0 ? 'start' : 'step ' + step + ' of ' + last;
   }
@@ -104,6 +112,16 @@ _SCRIPT = """
   stepper.querySelector('.on').addEventListener('click', function () { go(1); });
   all.addEventListener('click', function () { show(null); });
   range.addEventListener('input', function () { show(Number(range.value)); });
+  if (root.parentElement === document.body) {
+    document.addEventListener('keydown', function (event) {
+      var change = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (!change || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.defaultPrevented ||
+          event.target.closest('input, textarea, select, [contenteditable]')) { return; }
+      var all = Array.from(document.querySelectorAll('body > .asnets.run'));
+      var seen = all.filter(function (each) { return each.getBoundingClientRect().bottom > 0; });
+      if (seen[0] === root) { event.preventDefault(); go(change); }
+    });
+  }
   stepper.hidden = false;
 })(document.currentScript.parentElement);
 """
@@ -112,6 +130,11 @@ _PAGE_STYLE = """
 body { margin: 0 auto; padding: 1rem clamp(.6rem, 3vw, 2rem) 3rem; max-width: 72rem; color: #1f2430; background: #fff;
   font-family: "Helvetica Neue", Arial, "DejaVu Sans", sans-serif }
 h1 { font-size: 1.6rem; overflow-wrap: anywhere }
+@media (prefers-color-scheme: dark) {
+  :root { color-scheme: dark }
+  body { color: #e4e7ed; background: #1b1e25 }
+  body > .asnets.run { padding: 1rem; border-radius: 8px }
+}
 """
 
 
@@ -125,6 +148,8 @@ class Card:
         note: What came of the step, if it is worth saying.
         added: Propositions that became true and are not to be seen in the picture.
         deleted: The same for those that became false.
+        true: What is true in the state, of which some may be left out.
+        num_true: How many propositions are true; None where that is not shown.
     """
 
     picture: ElementTree.Element | None = None
@@ -132,6 +157,8 @@ class Card:
     note: str = ""
     added: Sequence[str] = ()
     deleted: Sequence[str] = ()
+    true: Sequence[str] = ()
+    num_true: int | None = None
 
 
 @dataclass
@@ -153,20 +180,18 @@ class Contents:
     legend: Sequence[tuple[str, str]] = ()
 
 
-def ending_words(run: Run) -> str:
-    """How a run ended."""
-    record = run.record
-    return f"{ENDING_WORDS[record.ending]} after {count(record.steps, 'step')}, cost {record.cost:g}"
-
-
 def draw_fragment(run: Run, kind: str, title: str, contents: Contents) -> str:
     """The part of a page."""
     root = ElementTree.Element("section", {"class": f"asnets run {kind}"})
     add(root, "style", STYLE + _FRAGMENT_STYLE)
     add(root, "h2", title)
-    kind_of_policy = "sampled" if run.policy.sampled else "greedy"
-    facts = f"{ending_words(run)} · {kind_of_policy} policy ({run.policy.name}) · seed {run.record.seed}"
-    add(root, "p", facts, class_="facts")
+    record, kind_of_policy = run.record, "sampled" if run.policy.sampled else "greedy"
+    facts = (
+        str(record),
+        f"{kind_of_policy} policy ({run.policy.name})",
+        f"seed {record.seed}, episode {record.episode}",
+    )
+    add(root, "p", " · ".join(facts), class_="facts")
     if contents.left_out:
         add(root, "p", contents.left_out, class_="note")
     if run.steps:
@@ -194,6 +219,8 @@ def draw_fragment(run: Run, kind: str, title: str, contents: Contents) -> str:
 def page(title: str, fragments: Sequence[str]) -> str:
     """A whole page of fragments, which loads nothing from anywhere.
 
+    A single fragment of the same title says it once.
+
     Example:
         >>> policy = asnets.Policy.load("prob-blocksworld")
         >>> drawing = asnets.pictures.draw_run(policy, asnets.generate("prob-blocksworld", 4))
@@ -211,6 +238,10 @@ def page(title: str, fragments: Sequence[str]) -> str:
     add(head, "style", _PAGE_STYLE)
     body = add(root, "body")
     add(body, "h1", title)
+    if len(fragments) == 1:
+        heading = ElementTree.Element("h2")
+        heading.text = clean(title)
+        fragments = [fragments[0].replace(ElementTree.tostring(heading, encoding="unicode", method="html"), "", 1)]
     text = ElementTree.tostring(root, encoding="unicode", method="html")
     before, after = text.rsplit("</body>", 1)
     return "<!DOCTYPE html>\n" + before + "\n" + "".join(fragments) + "</body>" + after + "\n"
@@ -231,6 +262,8 @@ def _draw_timeline(root: ElementTree.Element, run: Run) -> None:
     figure = add(root, "figure", class_="timeline")
     least = min(chances)
     words = f"Probability of the chosen action at each of {count(len(chances), 'step')}; the least is {percent(least)}."
+    if least < _UNSURE:
+        words += f" Amber: less than {percent(_UNSURE)}."
     width = 8.0 * len(chances)
     picture = new_svg(width, 42, "Probability of each step", words)
     picture.set("preserveAspectRatio", "none")
@@ -269,6 +302,8 @@ def _draw_card(parent: ElementTree.Element, number: int, card: Card, step: RunSt
         _draw_options(item, step)
     if card.added or card.deleted:
         _draw_changes(item, card)
+    if card.num_true is not None:
+        _draw_state(item, card.true, card.num_true, is_open=step is None)
 
 
 def _draw_options(item: ElementTree.Element, step: RunStep) -> None:
@@ -293,3 +328,13 @@ def _draw_changes(item: ElementTree.Element, card: Card) -> None:
         add(changes, tag, words)
     if len(parts) > MAX_CHANGES:
         add(changes, "span", f"… and {count(len(parts) - MAX_CHANGES, 'more change')}")
+
+
+def _draw_state(item: ElementTree.Element, true: Sequence[str], num_true: int, *, is_open: bool) -> None:
+    state = add(item, "details", class_="state", **({"open": "open"} if is_open else {}))
+    add(state, "summary", f"{count(num_true, 'proposition')} true")
+    names = add(state, "p", class_="name")
+    for name in true:
+        add(names, "span", name)
+    if num_true > len(true):
+        add(names, "span", f"… and {num_true - len(true):,} more")

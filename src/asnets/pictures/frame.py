@@ -12,10 +12,11 @@ from xml.etree import ElementTree
 from asnets.grounding import GroundTask
 from asnets.pictures.blocks import find_blocks_world
 from asnets.pictures.map_picture import MAX_LOCATIONS, draw_map, find_legs
-from asnets.pictures.style import count, new_svg, standalone
+from asnets.pictures.style import new_svg, standalone
 from asnets.pictures.svg import add, add_text, num_cells, number_text, shortened
 from asnets.pictures.tireworld import find_tireworld
 from asnets.pictures.towers_picture import TowersPainter, find_scenes
+from asnets.words import count
 
 if TYPE_CHECKING:
     from asnets.evaluation.runs import Run

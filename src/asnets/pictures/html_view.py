@@ -14,6 +14,7 @@ Facts = Sequence[tuple[str, str]]
 MAX_ROWS = 40
 _MAX_NAMES = 8
 _MAX_CHARACTERS = 300
+_MAX_WORDS = 1000  # Of a fact, which may name several things.
 _WIDTH, _HEIGHT = 240.0, 40.0
 _MAX_POINTS = 480
 
@@ -25,7 +26,7 @@ _STYLE = """
 .asnets-view table { border-collapse: collapse; margin: .3em 0; border: none; font-size: 13px }
 .asnets-view th, .asnets-view td { text-align: left; vertical-align: top; padding: .1em 1em .1em 0; border: none;
   background: none; font-weight: normal; max-width: 40rem; overflow-wrap: anywhere; white-space: normal }
-.asnets-view th { opacity: .65 }
+.asnets-view th { opacity: .65; overflow-wrap: normal }
 .asnets-view tr { background: none }
 .asnets-view thead th { border-bottom: 1px solid rgba(128, 128, 128, .5) }
 .asnets-view summary { cursor: pointer }
@@ -57,7 +58,7 @@ class HtmlView:
         for name, words in facts:
             row = add(body, "tr")
             add(row, "th", name, scope="row")
-            add(row, "td", words)
+            add(row, "td", shortened(words, _MAX_WORDS))
 
     def table(
         self,
@@ -121,23 +122,24 @@ class HtmlView:
         self.note(words)
 
     def note(self, words: str) -> None:
-        add(self._root, "div", words, class_="note")
+        add(self._root, "div", shortened(words, _MAX_WORDS), class_="note")
 
     def html(self) -> str:
         return ElementTree.tostring(self._root, encoding="unicode", method="html")
 
 
-def cut(names: Iterable[str], *, of: int | None = None) -> str:
+def cut(names: Iterable[str], *, of: int | None = None, most: int = _MAX_NAMES) -> str:
     """The first of some names, and how many more there are.
 
     Args:
         names: In order; no more are made than are shown if their number is known.
         of: How many there are.
+        most: How many are shown.
     """
     if of is None:
         names = list(names)
         of = len(names)
-    shown = [shortened(name, _MAX_CHARACTERS // 4) for name in islice(names, _MAX_NAMES)]
+    shown = [shortened(name, _MAX_CHARACTERS // 4) for name in islice(names, most)]
     more = f" … and {of - len(shown):,} more" if of > len(shown) else ""
     return ", ".join(shown) + more
 

@@ -12,9 +12,10 @@ from xml.etree import ElementTree
 import numpy as np
 
 from asnets.pictures.layout import Places, lay_out
-from asnets.pictures.style import count, new_svg, percent
+from asnets.pictures.style import new_svg, percent
 from asnets.pictures.svg import add, add_text, num_cells, shortened
 from asnets.pictures.tireworld import Road, Tireworld
+from asnets.words import count
 
 if TYPE_CHECKING:
     from asnets.evaluation.runs import Run

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from asnets.pictures.style import count, new_svg, percent
+from asnets.pictures.style import new_svg, percent
 from asnets.pictures.svg import add, add_text, num_cells, shortened
+from asnets.words import count
 
 if TYPE_CHECKING:
     from asnets.evaluation.runs import Run, RunStep
@@ -74,9 +74,20 @@ def _changes(step: RunStep) -> list[tuple[str, str]]:
     lines = [
         (sign, line)
         for sign, names in (("+", step.added), ("−", step.deleted))
-        for line in textwrap.wrap("  ".join(f"{sign}{name}" for name in names), _CHANGES_CELLS, break_on_hyphens=False)
+        for line in _wrapped([shortened(f"{sign}{name}", _CHANGES_CELLS) for name in names])
     ]
     if len(lines) > _MAX_LINES:
         changes = count(len(step.added) + len(step.deleted), "change")
         lines = [*lines[: _MAX_LINES - 1], ("", f"… {changes} in all")]
     return lines or [("", "nothing changed")]
+
+
+def _wrapped(names: list[str]) -> list[str]:
+    """Lines of whole names: none is broken."""
+    lines: list[str] = []
+    for name in names:
+        if lines and num_cells(lines[-1]) + 2 + num_cells(name) <= _CHANGES_CELLS:
+            lines[-1] += f"  {name}"
+        else:
+            lines.append(name)
+    return lines

@@ -64,10 +64,6 @@ def percent(chance: float) -> str:
     return f"{100 * chance:.1f}%" if chance >= 0.0005 else "0%"
 
 
-def count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 def new_svg(width: float, height: float, title: str, description: str) -> ElementTree.Element:
     """An empty picture with words for those who cannot see it."""
     size = {"width": number_text(width), "height": number_text(height)}

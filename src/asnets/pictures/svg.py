@@ -41,10 +41,12 @@ def num_cells(text: str) -> int:
 
 def shortened(name: str, max_cells: int = _MAX_CELLS) -> str:
     """The name, or its beginning if it is too long for its place."""
-    if num_cells(name) <= max_cells:
+    # Characters may have no width, and there may be very many.
+    start = name[: 4 * max_cells]
+    if len(start) == len(name) and num_cells(name) <= max_cells:
         return name
-    widths = itertools.accumulate(map(num_cells, name))
-    return name[: sum(1 for _ in itertools.takewhile(lambda width: width < max_cells, widths))] + "…"
+    widths = itertools.accumulate(map(num_cells, start))
+    return start[: sum(1 for _ in itertools.takewhile(lambda width: width < max_cells, widths))] + "…"
 
 
 def clean(text: str) -> str:

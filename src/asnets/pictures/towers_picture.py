@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from asnets.pictures.blocks import BlocksWorld, Goal, Situation, Tower
-from asnets.pictures.style import count, new_svg, percent
+from asnets.pictures.style import new_svg, percent
 from asnets.pictures.svg import add, add_text, num_cells, number_text, shortened
+from asnets.words import count
 
 if TYPE_CHECKING:
     from asnets.evaluation.runs import Run

@@ -15,17 +15,20 @@ from asnets.evaluation.runs import Run, RunStep
 from asnets.evaluation.statistics import wilson_interval_95
 from asnets.grounding import GroundTask
 from asnets.network.weights import num_parameters
-from asnets.pictures.draw import picture_of
+from asnets.pictures.draw import RunPicture, picture_of
 from asnets.pictures.html_view import Facts, HtmlView, cut, decimal
-from asnets.pictures.style import count, percent
+from asnets.pictures.style import percent
 from asnets.policies import SavedPolicy
+from asnets.simulator import State
 from asnets.solving import Solved
 from asnets.training.history import History
+from asnets.words import count
 
 MAX_PICTURE = 1_000_000
 """Characters of the largest picture of a run that a notebook gets."""
 _MAX_DRAWN_ACTIONS = 30_000
 _MAX_STEPS = 20
+_MAX_ATOMS = 24
 _MAX_EPOCHS = 10
 _COLOURS: dict[Ending, str] = {
     "goal": "#009e73",
@@ -86,7 +89,7 @@ def _(policy: Policy) -> str:
     signature, config = policy.signature, policy.config
     problems = policy.training.get("problems")
     trained_on = [problem for problem in problems if isinstance(problem, dict)] if isinstance(problems, list) else []
-    domains = dict.fromkeys(str(problem.get("domain")) for problem in trained_on)
+    domains = dict.fromkeys(_names(trained_on, "domain"))
     view = HtmlView(f"Policy of {cut(domains)}" if domains else "Policy", "network")
     view.facts(
         [
@@ -98,7 +101,7 @@ def _(policy: Policy) -> str:
                 f"{num_parameters(signature, config):,} parameters",
             ),
             ("reads", cut(config.features) or "no action features"),
-            ("trained on", cut(str(problem.get("problem")) for problem in trained_on) or "not known"),
+            ("trained on", cut(_names(trained_on, "problem")) or "not known"),
             *_training_facts(policy.training),
         ]
     )
@@ -107,13 +110,18 @@ def _(policy: Policy) -> str:
     return view.html()
 
 
+def _names(problems: list[dict[str, Any]], key: str) -> list[str]:
+    return [name for problem in problems if isinstance(name := problem.get(key), str)]
+
+
 def _training_facts(training: dict[str, Any]) -> Facts:
     """What a model file remembers, which may be anything."""
     words = []
     for key, text in (("epochs", "{:,} epochs"), ("seconds", "{:,.1f} s"), ("seed", "seed {}")):
         value = training.get(key)
-        if isinstance(value, int | float):
-            words.append(text.format(value))
+        # Python does not write out every number: not those of many thousand digits.
+        if isinstance(value, int | float) and abs(value) < 2**64:
+            words.append("1 epoch" if (key, value) == ("epochs", 1) else text.format(value))
     facts = [("training", ", ".join(words))] if words else []
     if isinstance(training.get("ended"), str):
         facts.append(("ended by", training["ended"]))
@@ -213,12 +221,21 @@ def _endings_bar(view: HtmlView, runs: Simulation, total: int) -> None:
 def _(run: Run) -> str:
     """A run: its picture, or the first steps where that would be too large."""
     task = run.policy.task
-    left_out = f"{task.num_actions:,} actions"
     if task.num_actions <= _MAX_DRAWN_ACTIONS:
-        picture = picture_of(run, task).html
-        if len(picture) <= MAX_PICTURE:
-            return f'<div style="background: #fff; padding: .1rem 1rem; border-radius: 4px">{picture}</div>'
-        left_out = count(len(run.steps), "step")
+        return view_of(picture_of(run, task))
+    return _steps(run, f"{task.num_actions:,} actions")
+
+
+@view_of.register
+def _(picture: RunPicture) -> str:
+    """A picture of a run, if it is not too large."""
+    if len(picture.html) > MAX_PICTURE:
+        return _steps(picture.run, count(len(picture.run.steps), "step"))
+    return f'<div style="background: #fff; padding: .1rem 1rem; border-radius: 4px">{picture.html}</div>'
+
+
+def _steps(run: Run, left_out: str) -> str:
+    task = run.policy.task
     view = HtmlView(f"{task.problem} of {task.domain}: {run.record}", "run")
     rows = [
         (f"{index}", step.action, percent(step.probability) if step.probabilities else "–", _changes(step))
@@ -231,6 +248,23 @@ def _(run: Run) -> str:
 
 def _changes(step: RunStep) -> str:
     return cut([*(f"+{name}" for name in step.added), *(f"−{name}" for name in step.deleted)]) or "none"
+
+
+@view_of.register
+def _(state: State) -> str:
+    """A state: what is true, what can be done, and whether anything is left to do."""
+    task, true, applicable = state.task, state.propositions, state.applicable
+    names = cut(map(task.atom_name, map(int, true)), of=len(true), most=_MAX_ATOMS)
+    actions = cut(map(task.action_name, applicable), of=len(applicable), most=_MAX_ATOMS)
+    view = HtmlView(f"{task.problem} of {task.domain}", "state")
+    view.facts(
+        [
+            ("is", "a goal" if state.is_goal else "a dead end" if state.is_dead_end else "no goal yet"),
+            ("true", f"{len(true):,} of {count(task.num_propositions, 'proposition')}: {names or 'none'}"),
+            ("applicable", f"{len(applicable):,} of {count(task.num_actions, 'action')}: {actions or 'none'}"),
+        ]
+    )
+    return view.html()
 
 
 @view_of.register

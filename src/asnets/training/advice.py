@@ -5,6 +5,7 @@ from __future__ import annotations
 from asnets.deadline import Deadline
 from asnets.training.progress import EpochRecord
 from asnets.training.trainer import Trainer
+from asnets.words import count
 
 _GOOD = 0.9
 """A policy that reaches the goal this often, compared with the teacher's policy, is good."""
@@ -32,8 +33,7 @@ def shortcomings(trainer: Trainer, reason: str) -> list[str]:
     sentences = [f"training has not succeeded: {'; '.join(failed)}"]
     config = trainer.preset.training
     if trainer.progress.idle_epochs < config.patience:
-        epochs = len(trainer.progress.history)
-        after = f"{epochs} epoch{'s' * (epochs != 1)}"
+        after = count(len(trainer.progress.history), "epoch")
         sentences.append(f"training was ended early, by {reason} after {after}: more time or epochs may be enough")
     if best.skipped:
         sentences.append(

@@ -12,6 +12,7 @@ from asnets.files import read_bytes
 from asnets.frames import frame
 from asnets.notebook import NotebookView
 from asnets.training.progress import EpochRecord
+from asnets.words import count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +53,7 @@ class History(Sequence[EpochRecord], NotebookView):
 
     def __repr__(self) -> str:
         best = "" if self.best is None else f", best {self.best.epoch} with coverage {self.best.coverage:g}"
-        return f"<History of {len(self)} epoch{'s' * (len(self) != 1)}{best}>"
+        return f"<History of {count(len(self), 'epoch')}{best}>"
 
 
 def read_history(log: Path, training: Mapping[str, Any]) -> History:

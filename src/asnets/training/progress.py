@@ -8,9 +8,11 @@ from itertools import takewhile
 from typing import Any
 
 from asnets.training.config import TrainingConfig
+from asnets.words import count
 
 SAME_COST = 0.01
 """Mean costs that differ by less than this share count as equal: they come from few runs."""
+_MOST = 2.0**63
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,31 @@ class EpochRecord:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> EpochRecord:
-        return cls(**(values | {"goals": tuple(values["goals"])}))
+        """The record that `to_dict` has written.
+
+        Raises:
+            KeyError: If the goals are missing.
+            TypeError: If something else is missing or too much, or is of another type.
+            ValueError: If a value is none that an epoch can have.
+        """
+        record = cls(**(values | {"goals": tuple(values["goals"])}))
+        record._check()
+        return record
+
+    def _check(self) -> None:
+        if not isinstance(self.seconds, dict) or not isinstance(self.best, bool):
+            raise TypeError("seconds must be a table, best true or false")
+        whole = (self.epoch, self.runs, self.memory, self.skipped, *self.goals)
+        figures = (self.loss, self.elapsed, *self.seconds.values(), *(() if self.cost is None else (self.cost,)))
+        for value in (*whole, *figures):
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise TypeError(f"expected a number, not {type(value).__name__}")
+            if not -_MOST <= value <= _MOST:  # Which holds of no value that is not a number.
+                raise ValueError("a number is too large, or none")
+        if not all(isinstance(value, int) and value >= 0 for value in whole):
+            raise ValueError("epochs, runs, goals and states are counted")
+        if not self.epoch or not self.runs or not self.goals or max(self.goals) > self.runs:
+            raise ValueError("goals must be from 0 to the number of runs, for one problem or more")
 
 
 @dataclass
@@ -86,11 +112,11 @@ class Progress:
     def why_over(self, config: TrainingConfig) -> str | None:
         """Why training is over, whatever time is left; None if it is not."""
         if self.is_solved(config):
-            return f"all training problems solved for {config.solved_epochs} epoch{'s' * (config.solved_epochs != 1)}"
+            return f"all training problems solved for {count(config.solved_epochs, 'epoch')}"
         if self.idle_epochs >= config.patience:
-            return f"nothing better for {config.patience} epoch{'s' * (config.patience != 1)}"
+            return f"nothing better for {count(config.patience, 'epoch')}"
         if len(self.history) >= config.max_epochs:
-            return f"the limit of {config.max_epochs} epoch{'s' * (config.max_epochs != 1)}"
+            return f"the limit of {count(config.max_epochs, 'epoch')}"
         return None
 
 
@@ -107,7 +133,7 @@ def is_as_good(record: EpochRecord, best: EpochRecord) -> bool:
     return best.cost is None or (record.cost is not None and record.cost <= best.cost * (1 + SAME_COST))
 
 
-def most_time(seconds: dict[str, float], count: int = 3) -> str:
+def most_time(seconds: dict[str, float], most: int = 3) -> str:
     """The names that the most time went to, in words."""
-    most: Sequence[tuple[str, float]] = sorted(seconds.items(), key=lambda item: -item[1])[:count]
-    return ", ".join(f"{name} ({spent:.2g} s)" for name, spent in most)
+    longest: Sequence[tuple[str, float]] = sorted(seconds.items(), key=lambda item: -item[1])[:most]
+    return ", ".join(f"{name} ({spent:.2g} s)" for name, spent in longest)

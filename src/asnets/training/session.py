@@ -18,6 +18,7 @@ from asnets.training.checkpoint import Checkpoint, mark_diverged, read_checkpoin
 from asnets.training.config import Preset
 from asnets.training.progress import EpochRecord
 from asnets.training.trainer import Trainer, train
+from asnets.words import count
 
 logger = logging.getLogger("asnets.training")
 
@@ -103,7 +104,7 @@ def run_training(
 def _stopped(session: Session | None, files: SessionFiles, checkpoint: Checkpoint | None) -> str:
     if session is None and checkpoint is None:
         return "stopped before the first epoch; nothing was written"
-    where = "" if session is None else f" after {session.saved_epochs} epoch{'s' * (session.saved_epochs != 1)}"
+    where = "" if session is None else f" after {count(session.saved_epochs, 'epoch')}"
     return f"stopped{where}, kept in {files.checkpoint}; the same command with --resume goes on"
 
 
