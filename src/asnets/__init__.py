@@ -32,8 +32,8 @@ themselves there too. `to_frame()` makes tables of pandas: of evaluations and si
 `asnets.results("DIR")`, which reads what `asnets reproduce -o DIR` has written.
 
 Warnings go to the logger "asnets" of Python's `logging`, which prints them on standard error unless it is told
-otherwise. What a user can cause is an `asnets.AsnetsError` with a message that says what to do. Each name below has its own help,
-such as `help(asnets.load)`; the subpackages `asnets.pictures` and `asnets.experiments` have more.
+otherwise. What a user can cause is an `asnets.AsnetsError` with a message that says what to do. Each name below has
+its own help, such as `help(asnets.load)`; the subpackages `asnets.pictures` and `asnets.experiments` have more.
 """
 
 from __future__ import annotations

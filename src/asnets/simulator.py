@@ -66,6 +66,7 @@ class State:
 
     @property
     def is_goal(self) -> bool:
+        """Whether the goal is true in it."""
         return self.simulator.is_goal(self)
 
     @property
