@@ -28,8 +28,7 @@ PROBLEM = """
   (:init (at l0) (next l0 l1) (next l1 l2) (= (total-cost) 0)) (:goal (at l2)) (:metric minimize (total-cost)))
 """
 IGNORED = (
-    "warning: p.pddl: the problem has a :metric, which is ignored; "
-    '--costs metric (in Python: costs="metric") uses it\n'
+    'warning: p.pddl: the problem has a :metric, which is ignored; --costs metric (in Python: costs="metric") uses it\n'
 )
 
 
