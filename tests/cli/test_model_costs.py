@@ -82,9 +82,12 @@ def test_other_costs_are_obeyed_and_said(folder: Path, monkeypatch: pytest.Monke
 
 def test_output_names_the_costs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    assert "costs: metric; coverage and" in run("evaluate", "metric.asnet", "d.pddl", "p.pddl").stdout
+    assert "costs: metric; seed: 0; coverage and" in run("evaluate", "metric.asnet", "d.pddl", "p.pddl").stdout
     lines = run("run", "metric.asnet", "d.pddl", "p.pddl").stdout.splitlines()
-    assert (lines[0], lines[-1]) == ("priced of priced-line, metric costs", "goal reached after 2 steps, cost 14")
+    assert (lines[0], lines[-1]) == (
+        "priced of priced-line, metric costs, seed 0, episode 0",
+        "goal reached after 2 steps, cost 14",
+    )
     assert json.loads(run("run", "metric.asnet", "d.pddl", "p.pddl", "--json").stdout)["costs"] == "metric"
     for command in ("solve", "simulate"):
         lines = run(command, "d.pddl", "p.pddl", "--costs", "metric").stdout.splitlines()
