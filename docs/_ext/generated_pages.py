@@ -3,8 +3,7 @@
 A line `<!-- commands -->` becomes a section for each command, made of what `asnets COMMAND --help` knows. A line
 `<!-- names: PACKAGE -->` becomes the documentation of all that the package's `__all__` holds, and
 `<!-- names: A.B C.D -->` that of the named things. `<!-- options: A.B -->` becomes the options of a configuration, and
-`<!-- pages: a b -->` those of the pages that are there. `<!-- topics -->` becomes what `asnets help TOPIC` shows, and
-`<!-- topic: NAME -->` one of them without its title.
+`<!-- pages: a b -->` those of the pages that are there. `<!-- topics -->` becomes what `asnets help TOPIC` shows.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-_MARKER = re.compile(r"^<!-- (names|options|pages|topic): (.*) -->$", re.MULTILINE)
+_MARKER = re.compile(r"^<!-- (names|options|pages): (.*) -->$", re.MULTILINE)
 
 
 def command_sections() -> str:
@@ -166,8 +165,6 @@ def _fill_in(app: Sphinx, page: str, content: list[str]) -> None:
             return name_sections(wanted)
         if kind == "options":
             return option_sections(wanted)
-        if kind == "topic":
-            return topic_text(wanted).partition("\n")[2]
         return "\n".join(name for name in wanted.split() if name in app.env.found_docs)
 
     text = _MARKER.sub(part, content[0])
