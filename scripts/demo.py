@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 
@@ -76,7 +77,9 @@ def main() -> None:
     console.print(table)
     console.print("\nstates: of an optimal policy, about. LRTDP: optimal cost and time, with LM-cut.")
     console.print("paper: mean cost of the paper's ASNet, which reached the goal in all of 30 runs.")
-    console.print(f"\nNext: asnets run {FOLDER}/tires.asnet {FOLDER}/domain.pddl {problem(6)}")
+    command = Path(sys.executable).with_name("asnets").absolute()
+    command = command.relative_to(Path.cwd()) if command.is_relative_to(Path.cwd()) else command
+    console.print(f"\nNext: {command} run {FOLDER}/tires.asnet {FOLDER}/domain.pddl {problem(6)}")
 
 
 if __name__ == "__main__":

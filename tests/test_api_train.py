@@ -209,7 +209,7 @@ def test_what_is_refused() -> None:
         ({"problems": "l3.pddl"}, "problems must be a list of files, not 'l3.pddl'; for one problem, a list of one"),
         ({"problems": Path("l3.pddl")}, "problems must be a list of files, not 'l3.pddl'"),
         ({"features": "landmarks"}, "features must be a list of names, not 'landmarks'"),
-        ({"epochs": 3}, "unknown option 'epochs'; known are layers, hidden, "),
+        ({"epochs": 3}, "unknown option 'epochs'; did you mean 'max_epochs'? Known are layers, hidden, "),
         ({"layers": 0}, "layers must be a whole number from 1 to 64, not 0"),
         ({"preset": "best"}, "unknown preset 'best'; expected one of default, paper"),
         ({"problems": []}, "there are no training problems"),

@@ -103,7 +103,7 @@ def test_unknown_options_name_the_known_ones() -> None:
     with pytest.raises(ConfigError) as caught:
         PRESETS["default"].changed(layers=3, learning_rat=0.1)
     known = ", ".join(known.name for known in OPTIONS)
-    assert str(caught.value) == f"unknown option 'learning_rat'; known are {known}"
+    assert str(caught.value) == f"unknown option 'learning_rat'; did you mean 'learning_rate'? Known are {known}"
 
 
 def test_a_string_is_no_list() -> None:

@@ -59,3 +59,9 @@ def test_issue_forms_ask_for_versions() -> None:
     }
     assert {"bug", "feature", "wrong-result"} <= set(forms)
     assert all("label: asnets --version" in forms[name] for name in ("bug", "wrong-result"))
+
+
+def test_all_extras_are_explained() -> None:
+    extras = tomllib.loads(text_of("pyproject.toml"))["project"]["optional-dependencies"]
+    page = text_of("docs/install.md")
+    assert all(f"`{extra}`" in page for extra in extras)

@@ -3,7 +3,7 @@
 A line `<!-- commands -->` becomes a section for each command, made of what `asnets COMMAND --help` knows. A line
 `<!-- names: PACKAGE -->` becomes the documentation of all that the package's `__all__` holds, and
 `<!-- names: A.B C.D -->` that of the named things. `<!-- options: A.B -->` becomes the options of a configuration, and
-`<!-- pages: a b -->` those of the pages that are there.
+`<!-- pages: a b -->` those of the pages that are there. `<!-- topics -->` becomes what `asnets help TOPIC` shows.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import importlib.util
+import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,10 @@ from docutils import nodes
 from typer.main import get_command
 
 from asnets.cli.app import app as program
+from asnets.cli.topics import topic_names, topic_text
+from asnets.domains.family import Family
 from asnets.options import Option, options_of
+from asnets.training.config import PRESETS
 
 if TYPE_CHECKING:
     from sphinx.addnodes import pending_xref
@@ -29,22 +33,35 @@ _MARKER = re.compile(r"^<!-- (names|options|pages): (.*) -->$", re.MULTILINE)
 
 
 def command_sections() -> str:
-    """The commands in Markdown."""
-    return "\n\n".join(_command(name, command) for name, command in get_command(program).commands.items())  # type: ignore[attr-defined]
+    """The options of the program itself, then the commands, in Markdown."""
+    group: Any = get_command(program)
+    context = group.make_context("asnets", [], resilient_parsing=True)
+    own = ["## `asnets`", "```text\nasnets [OPTIONS] COMMAND …\n```", *_parameters("option", group, context)]
+    return "\n\n".join([*own, *(_command(name, command) for name, command in group.commands.items())])
+
+
+def topic_sections() -> str:
+    """The topics of `asnets help` in Markdown, under headings of the third level."""
+    texts = (topic_text(name).removeprefix("# ").partition("\n") for name in topic_names())
+    return "\n\n".join(
+        f"### `asnets help {name}`: {title}\n{text}"
+        for name, (title, _, text) in zip(topic_names(), texts, strict=True)
+    )
 
 
 def _command(name: str, command: Any) -> str:
     context = command.make_context(name, [], resilient_parsing=True)
     usage = " ".join(["asnets", name, *command.collect_usage_pieces(context)])
-    arguments = [part for part in command.params if part.param_type_name == "argument"]
-    options = [part for part in command.get_params(context) if part.param_type_name == "option" and not part.hidden]
     parts = [f"## `asnets {name}`", f"```text\n{usage}\n```", _paragraphs(command.help or "")]
-    for title, parameters in (("Arguments", arguments), ("Options", options)):
-        rows = [row for row in (parameter.get_help_record(context) for parameter in parameters) if row]
-        if rows:
-            parts.append(f"**{title}**")
-            parts += [f"`{_named(names)}`\n: {_escaped(words) or '–'}" for names, words in rows]
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, *_parameters("argument", command, context), *_parameters("option", command, context)])
+
+
+def _parameters(kind: str, command: Any, context: Any) -> list[str]:
+    """The arguments or the options of a command, with a title where there are any."""
+    found = [part for part in command.get_params(context) if part.param_type_name == kind]
+    records = [part.get_help_record(context) for part in found if not getattr(part, "hidden", False)]
+    rows = [f"`{_named(names)}`\n: {_escaped(words) or '–'}" for names, words in filter(None, records)]
+    return [f"**{kind.capitalize()}s**", *rows] if rows else []
 
 
 def _named(names: str) -> str:
@@ -69,7 +86,31 @@ def name_sections(wanted: str) -> str:
         package = importlib.import_module(wanted)
         # Tables are documented beside their definitions; the page names those.
         names = [f"{wanted}.{name}" for name in package.__all__ if callable(getattr(package, name))]
-    return "\n\n".join(f"```{{eval-rst}}\n.. {_directive(name)}:: {name}\n```" for name in names)
+    return "\n\n".join(_documented(name) for name in names)
+
+
+def _documented(name: str) -> str:
+    directive = _directive(name)
+    if directive != "autodata":
+        known = ", ".join(_described_attributes(_thing(name)))
+        option = f"\n   :exclude-members: {known}" if known else ""
+        return f"```{{eval-rst}}\n.. {directive}:: {name}{option}\n```"
+    rows = [f"| `{key}` | {_escaped(_description(entry))} |" for key, entry in _thing(name).items()]
+    table = "\n".join(["| name | |", "|---|---|", *rows])
+    return f"```{{eval-rst}}\n.. {directive}:: {name}\n   :no-value:\n```\n\n{table}"
+
+
+def _described_attributes(thing: Any) -> list[str]:
+    """The attributes that the docstring of a class speaks of, which need not stand among its members again."""
+    _, _, attributes = (inspect.getdoc(thing) or "").partition("\nAttributes:\n")
+    return re.findall(r"^    (\w+): ", attributes.partition("\n\n")[0], re.MULTILINE)
+
+
+def _description(entry: Any) -> str:
+    """What an entry of a registry is, in a line."""
+    if isinstance(entry, Family):
+        return f"{entry.title}; size: {entry.size_meaning}"
+    return str(entry.description)
 
 
 def _is_module(name: str) -> bool:
@@ -77,9 +118,26 @@ def _is_module(name: str) -> bool:
 
 
 def option_sections(wanted: str) -> str:
-    """The options of a configuration: name, default, meaning."""
-    found = options_of(_thing(wanted)).values()
-    return "\n\n".join(f"`{each.name} = {each.default!r}`\n: {_escaped(each.help)}{_range(each)}" for each in found)
+    """The options of a configuration: name, values in the presets, meaning."""
+    config = _thing(wanted)
+    return "\n\n".join(
+        f"`{each.name}` – {_preset_values(config, each.name)}\n: {_escaped(each.help)}{_range(each)}"
+        for each in options_of(config).values()
+    )
+
+
+def _preset_values(config: type, name: str) -> str:
+    """The value of an option in each preset; once where all have the same."""
+    parts = {
+        preset: part
+        for preset, values in PRESETS.items()
+        for part in (values.network, values.training)
+        if type(part) is config
+    }
+    shown = {preset: f"`{getattr(part, name)!r}`" for preset, part in parts.items()}
+    if len(set(shown.values())) == 1:
+        return next(iter(shown.values()))
+    return ", ".join(f"{value} (preset {preset})" for preset, value in shown.items())
 
 
 def _range(option: Option) -> str:
@@ -110,7 +168,9 @@ def _fill_in(app: Sphinx, page: str, content: list[str]) -> None:
         return "\n".join(name for name in wanted.split() if name in app.env.found_docs)
 
     text = _MARKER.sub(part, content[0])
-    content[0] = text.replace("<!-- commands -->", command_sections()) if page == "cli" else text
+    if page == "cli":
+        text = text.replace("<!-- commands -->", command_sections()).replace("<!-- topics -->", topic_sections())
+    content[0] = text
 
 
 def _resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, contents: nodes.Element) -> nodes.Node | None:

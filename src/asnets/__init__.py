@@ -31,14 +31,14 @@ more show how far they are, on a terminal and in a notebook. Tasks, policies, ru
 themselves there too. `to_frame()` makes tables of pandas: of evaluations and simulations, of `policy.history`, and of
 `asnets.results("DIR")`, which reads what `asnets reproduce -o DIR` has written.
 
-What a user can cause is an `asnets.AsnetsError` with a message that says what to do. Each name below has its own help,
-such as `help(asnets.load)`; the subpackages `asnets.pictures` and `asnets.experiments` have more.
+Warnings go to the logger "asnets" of Python's `logging`, which prints them on standard error unless it is told
+otherwise. What a user can cause is an `asnets.AsnetsError` with a message that says what to do. Each name below has
+its own help, such as `help(asnets.load)`; the subpackages `asnets.pictures` and `asnets.experiments` have more.
 """
 
 from __future__ import annotations
 
 import importlib
-import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -66,8 +66,6 @@ if TYPE_CHECKING:
     from asnets.solving import solve as solve
 
     __version__: str
-
-logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 # Imported when they are used, so that `import asnets` takes no time.
 _HOMES = {

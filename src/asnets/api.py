@@ -231,7 +231,7 @@ def train(
     preset: str = "default",
     seed: int = 0,
     threads: int = 1,
-    costs: str = "unit",
+    costs: str | None = None,
     lenient: bool = False,
     checkpoint: str | Path | None = None,
     resume: bool = False,
@@ -249,7 +249,7 @@ def train(
         preset: "default" or "paper".
         seed: Of all random choices.
         threads: How many problems to explore at once. Results are the same.
-        costs: "unit" or "metric".
+        costs: "unit" or "metric", which files are read with: "unit" if left out. Tasks have theirs already.
         lenient: As for `load`.
         checkpoint: MODEL.checkpoint, to be written after each epoch; with it come MODEL.jsonl and, in the end, MODEL,
             as the command `asnets train -o MODEL` writes them.
@@ -294,10 +294,13 @@ def train(
 
     def read(problem: str | Path | GroundTask, deadline: Deadline) -> GroundTask:
         if isinstance(problem, GroundTask):
+            if costs not in (None, problem.cost_mode):
+                have = f"the task {problem.problem} has {problem.cost_mode} costs, not {costs}"
+                raise ConfigError(f"{have}: load it with costs={costs!r}")
             return problem
         if domain is None:
             raise ConfigError(f"the problem {str(problem)!r} is a file, and there is no domain")
-        return load(domain, problem, costs=costs, lenient=lenient, on_warning=once, deadline=deadline)
+        return load(domain, problem, costs=costs or "unit", lenient=lenient, on_warning=once, deadline=deadline)
 
     with training_display(progress, chosen.training) as display:
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.util import find_spec
 
 from asnets.errors import MissingPackageError
 
-_HINTS = {"torch": "; training runs on the CPU, for which torch has a smaller build, see pytorch.org"}
+_CPU_ONLY = "first install torch's CPU-only build (1 GB; see pytorch.org), then "
+_WITH_GPU = "; the default build of Linux brings libraries for GPUs (5 GB), which training does not use"
 
 
 def is_installed(package: str) -> bool:
@@ -28,9 +30,18 @@ def require(package: str, *, extra: str, purpose: str) -> None:
     Raises:
         MissingPackageError: If it is not.
     """
-    if not is_installed(package):
-        how = f"pip install 'asnets[{extra}]'{_HINTS.get(package, '')}"
-        raise MissingPackageError(f"{purpose} needs {package}, which is not installed: {how}")
+    require_all({package: extra}, purpose=purpose)
+
+
+def require_all(packages: Mapping[str, str], *, purpose: str) -> None:
+    """`require` for several packages, given with their extras: one message names all that are missing."""
+    missing = [package for package in packages if not is_installed(package)]
+    if not missing:
+        return
+    command = f"pip install 'asnets[{','.join(packages[package] for package in missing)}]'"
+    how = f"{_CPU_ONLY}{command}{_WITH_GPU}" if "torch" in missing else command
+    which = "which is" if len(missing) == 1 else "which are"
+    raise MissingPackageError(f"{purpose} needs {' and '.join(missing)}, {which} not installed: {how}")
 
 
 def require_torch(purpose: str) -> None:

@@ -41,7 +41,7 @@ def load(
 
     Args:
         domain: The domain file, or a file that holds both.
-        problem: The problem file, or FILE:NAME if it holds several.
+        problem: The problem file, or `FILE:NAME` if it holds several.
         costs: "unit", or "metric" for costs from the problem's :metric. For a policy, its `costs`.
         limits: Size limits of grounding.
         lenient: Whether to forgive what the competition's simulator forgives, with warnings.

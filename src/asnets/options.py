@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from typing import Any, get_type_hints
 
 from asnets.errors import ConfigError
@@ -140,7 +141,9 @@ def check_names(values: Mapping[str, Any], *configs: type, kind: str = "option")
     """
     known = [name for config in configs for name in options_of(config)]
     for name in values:
-        _require(name in known, f"unknown {kind} {name!r}; known are {', '.join(known)}")
+        close = get_close_matches(name[:100], known, n=1)
+        hint = f"did you mean {close[0]!r}? Known" if close else "known"
+        _require(name in known, f"unknown {kind} {name!r}; {hint} are {', '.join(known)}")
 
 
 def _require(condition: bool, message: str) -> None:

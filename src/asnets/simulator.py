@@ -78,6 +78,7 @@ class State(NotebookView):
 
     @property
     def is_goal(self) -> bool:
+        """Whether the goal is true in it."""
         return self.simulator.is_goal(self)
 
     @property

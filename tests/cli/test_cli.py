@@ -702,7 +702,10 @@ def test_files_that_are_not_what_they_should_be(command: str, folder: Path, monk
         (".",): "error: .: cannot read the file: Is a directory\n",
         ("ferry.pddl",): "error: ferry.pddl: the file holds no problem\n",
         ("to-c.pddl",): "error: to-c.pddl: the file holds no domain; give the domain file and the problem file\n",
-        ("to-c.pddl", "ferry.pddl"): "error: ferry.pddl: the file holds no problem\n",
+        ("to-c.pddl", "ferry.pddl"): (
+            "error: to-c.pddl: the file holds a problem, and ferry.pddl a domain; they seem to be swapped: "
+            "the domain goes first\n"
+        ),
         ("other.pddl", "to-c.pddl"): (
             "to-c.pddl:2:12: error: the problem 'to-c' belongs to the domain 'ferry', but the domain given is 'fairy'\n"
             "      (:domain ferry)\n               ^\n1 error\n"

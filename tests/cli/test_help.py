@@ -50,6 +50,16 @@ def test_unknown_topics() -> None:
     assert invoke("help", "../__init__").exit_code == ExitCode.USAGE
 
 
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - set(topic_names())))
+def test_names_of_commands(name: str) -> None:
+    result = invoke("help", name)
+    assert (result.exit_code, result.stderr) == (0, "")
+    shown, expected = (
+        re.sub(r"^Usage: .*? \[", "[", text.strip()) for text in (result.stdout, invoke(name, "--help").stdout)
+    )
+    assert shown == expected
+
+
 def test_all_exit_codes_are_explained() -> None:
     text = (FOLDER / "exit-codes.md").read_text(encoding="utf-8")
     assert [int(code) for code in re.findall(r"^    (\d+) ", text, re.MULTILINE)] == [code.value for code in ExitCode]

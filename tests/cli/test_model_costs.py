@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 import asnets
 from asnets.cli.main import app
+from asnets.errors import ConfigError
 from asnets.grounding import costs as grounding_costs
 
 LINE = """
@@ -24,7 +27,9 @@ PROBLEM = """
 (define (problem priced) (:domain priced-line) (:objects l0 l1 l2)
   (:init (at l0) (next l0 l1) (next l1 l2) (= (total-cost) 0)) (:goal (at l2)) (:metric minimize (total-cost)))
 """
-IGNORED = "warning: priced-line: the problem has a :metric, which is ignored; --costs metric uses it\n"
+IGNORED = (
+    'warning: p.pddl: the problem has a :metric, which is ignored; --costs metric (in Python: costs="metric") uses it\n'
+)
 
 
 def run(*arguments: str) -> Result:
@@ -33,7 +38,7 @@ def run(*arguments: str) -> Result:
 
 @pytest.fixture(autouse=True)
 def _nothing_said_before() -> None:
-    grounding_costs._say_that_it_is_ignored.cache_clear()
+    grounding_costs._said.clear()
 
 
 @pytest.fixture(scope="module")
@@ -77,9 +82,12 @@ def test_other_costs_are_obeyed_and_said(folder: Path, monkeypatch: pytest.Monke
 
 def test_output_names_the_costs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    assert "costs: metric; coverage and" in run("evaluate", "metric.asnet", "d.pddl", "p.pddl").stdout
+    assert "costs: metric; seed: 0; coverage and" in run("evaluate", "metric.asnet", "d.pddl", "p.pddl").stdout
     lines = run("run", "metric.asnet", "d.pddl", "p.pddl").stdout.splitlines()
-    assert (lines[0], lines[-1]) == ("priced of priced-line, metric costs", "goal reached after 2 steps, cost 14")
+    assert (lines[0], lines[-1]) == (
+        "priced of priced-line, metric costs, seed 0, episode 0",
+        "goal reached after 2 steps, cost 14",
+    )
     assert json.loads(run("run", "metric.asnet", "d.pddl", "p.pddl", "--json").stdout)["costs"] == "metric"
     for command in ("solve", "simulate"):
         lines = run(command, "d.pddl", "p.pddl", "--costs", "metric").stdout.splitlines()
@@ -89,7 +97,7 @@ def test_output_names_the_costs(folder: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_a_metric_that_is_ignored_is_mentioned_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     assert run("solve", "d.pddl", "p.pddl").stderr == IGNORED
-    grounding_costs._say_that_it_is_ignored.cache_clear()
+    grounding_costs._said.clear()
     assert run("solve", "d.pddl", "p.pddl", "--costs", "metric").stderr == ""
 
 
@@ -110,7 +118,25 @@ def test_metrics_that_give_no_costs_are_not_mentioned(
         assert caplog.messages == []
         asnets.load(folder / "d.pddl", folder / "p.pddl")
         asnets.load(folder / "d.pddl", folder / "p.pddl")
-    assert caplog.messages == [IGNORED.removeprefix("warning: ").strip()]
+    assert caplog.messages == [IGNORED.removeprefix("warning: ").replace("p.pddl", str(folder / "p.pddl")).strip()]
+
+
+def test_python_shows_warnings_without_being_asked(folder: Path) -> None:
+    code = (
+        "import asnets\n"
+        "task = asnets.load('d.pddl', 'p.pddl')\n"
+        "asnets.Policy.load('metric.asnet').evaluate(task, runs=1)\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
+    other = "the policy was trained with metric costs; this is a task with unit costs\n"
+    assert (result.stdout, result.stderr) == ("", IGNORED.removeprefix("warning: ") + other)
+
+
+def test_training_on_tasks_takes_their_costs(folder: Path) -> None:
+    task = asnets.load(folder / "d.pddl", folder / "p.pddl", costs="metric")
+    assert asnets.train(None, [task], max_epochs=1, learn_steps=1).costs == "metric"
+    with pytest.raises(ConfigError, match=r"the task priced has metric costs, not unit: load it with costs='unit'"):
+        asnets.train(None, [task], costs="unit")
 
 
 def test_costs_of_policies_from_python(folder: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -296,7 +296,11 @@ def test_bad_input(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "unknown teacher 'ssipp'; expected one of",
         ),
         (["train", "line.pddl", "l3.pddl", "-o", "x", "--pooling", "max"], 2, "pooling must be one of schema, slot"),
-        (["train", "line.pddl", "l3.pddl", "-o", "x", "--resume"], 3, "error: x.checkpoint: cannot read the file"),
+        (
+            ["train", "line.pddl", "l3.pddl", "-o", "x", "--resume"],
+            3,
+            "error: x.checkpoint: there is no checkpoint to go on",
+        ),
         (["train", "line.pddl", "l3.pddl", "-o", "."], 2, "error: . is a folder; -o names the model file"),
         (
             ["train", "line.pddl", "l3.pddl", "-o", "x", "--seed", "9" * 30],

@@ -123,6 +123,24 @@ def test_a_limit_can_be_extended(folder: Path) -> None:
         assert weight.equal(extended.network.weights()[name])
 
 
+def test_there_is_nothing_to_go_on_from(folder: Path) -> None:
+    result = run(*TRAIN, "--resume")
+    message = "there is no checkpoint to go on from. Without --resume, training begins from the start"
+    assert (result.exit_code, result.stderr) == (3, f"error: m.asnet.checkpoint: {message}\n")
+    assert listing(folder) == INPUTS
+    complete = [*TRAIN, "--solved-epochs", "1", "--learn-steps", "60", "--max-epochs", "30"]
+    assert run(*complete).exit_code == 0
+    assert "m.asnet.checkpoint" not in listing(folder)
+    before = (folder / "m.asnet").read_bytes()
+    result = run(*complete, "--resume")
+    message = (
+        "m.asnet: training is complete, and there is nothing to go on from: once all training problems are solved, no "
+        "checkpoint is kept. --force in place of --resume begins anew"
+    )
+    assert (result.exit_code, result.stderr) == (2, f"error: {message}\n")
+    assert (folder / "m.asnet").read_bytes() == before
+
+
 def test_divergence_blocks_nothing(folder: Path) -> None:
     result = run(*TRAIN, "--learning-rate", "1e9", "--learn-steps", "50")
     assert result.exit_code == 3

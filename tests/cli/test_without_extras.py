@@ -21,8 +21,9 @@ from tests.cli.running import run as run_command
 EXTRAS = ("torch", "scipy", "matplotlib", "ray", "tensorboard", "pandas")
 TASK = ("domain.pddl", "triangle-tire-2.pddl")
 NO_TORCH = (
-    "torch, which is not installed: pip install 'asnets[train]'; training runs on the CPU, for which torch has a "
-    "smaller build, see pytorch.org\n"
+    "torch, which is not installed: first install torch's CPU-only build (1 GB; see pytorch.org), then "
+    "pip install 'asnets[train]'; the default build of Linux brings libraries for GPUs (5 GB), which training does not "
+    "use\n"
 )
 OWN = """
 family = "triangle-tireworld"
@@ -99,6 +100,12 @@ def test_experiments(folder: Path) -> None:
         "error: a report with its charts needs matplotlib, which is not installed: pip install 'asnets[report]'\n"
     )
     result = run(folder, *reproduce)
+    assert (result.returncode, result.stderr) == (
+        3,
+        "error: training with a report and its charts needs "
+        + NO_TORCH.replace("torch, which is", "torch and matplotlib, which are").replace("[train]", "[train,report]"),
+    )
+    result = run(folder, *reproduce, "--system", "lrtdp-hadd")
     assert (result.returncode, result.stderr) == (3, no_charts)
     assert not (folder / "results").exists()
     result = run(folder, *reproduce, "--no-report")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -11,6 +13,7 @@ from typer.main import get_command
 
 import asnets
 from asnets.cli.app import app
+from asnets.cli.topics import topic_names, topic_text
 from tests.support import REPOSITORY
 
 
@@ -33,6 +36,11 @@ class Contents(HTMLParser):
             self.loads.append(given["href"])
         elif tag in ("script", "img", "iframe", "source", "video") and "src" in given:
             self.loads.append(given["src"])
+
+
+def words(page: Path) -> str:
+    """The text of a page, without what stands only for looks."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", page.read_text(encoding="utf-8"))).split())
 
 
 @pytest.fixture(scope="module")
@@ -81,3 +89,33 @@ def test_the_references_have_all_commands_and_names(site: Path, pages: dict[Path
             assert part.param_type_name == "argument" or part.hidden or part.opts[0] in text, part.opts
     names = {anchor.rpartition(".")[2] for anchor in pages[site / "api.html"].anchors}
     assert set(asnets.__all__) <= names
+    assert {"is_goal", "goals", "coverage", "count", "episodes"} <= names
+
+
+def test_links_are_to_pages_or_to_the_web(pages: dict[Path, Contents]) -> None:
+    for page, contents in pages.items():
+        assert {urlsplit(link).scheme for link in contents.links} <= {"", "http", "https"}, page
+
+
+def test_options_have_the_values_of_both_presets(site: Path) -> None:
+    text = words(site / "api.html")
+    assert "dropout – 0.1 (preset default), 0.25 (preset paper) Probability" in text
+    assert "layers – 2 Proposition layers" in text
+
+
+def test_tables_of_names_are_in_words(site: Path) -> None:
+    text = words(site / "api.html")
+    for table in (asnets.HEURISTICS, asnets.PLANNERS, asnets.POLICIES):
+        for name, entry in table.items():
+            assert f"{name} {entry.description}" in text
+    assert "HeuristicInfo(" not in text
+
+
+def test_topics_are_among_the_commands(site: Path) -> None:
+    text = words(site / "cli.html")
+    squeezed = re.sub(r"[ `]", "", text)
+    for name in topic_names():
+        for line in topic_text(name).splitlines():
+            assert re.sub(r"^(- |# )|[\s`]", "", line) in squeezed, line
+    for option in ("--version", "--install-completion", "--show-completion"):
+        assert option in text

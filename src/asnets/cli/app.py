@@ -31,7 +31,8 @@ app = typer.Typer(
     # Help without frames: names are whole however narrow the terminal is.
     rich_markup_mode=None,
     epilog="Exit codes: 0 success, 2 wrong use, 3 bad input, output that cannot be written, or a missing package, "
-    "4 a limit was reached, 70 a bug of ours, 130 interrupted (Ctrl-C), 143 terminated (SIGTERM). "
+    "4 a limit was reached (0 of a training that has a model then), 70 a bug of ours, 130 interrupted (Ctrl-C), "
+    "143 terminated (SIGTERM). "
     "`asnets help` lists further topics.",
 )
 for command in (

@@ -110,7 +110,7 @@ def evaluate(
     if json:
         print_json([row.to_dict() for row in rows])
     else:
-        _show(rows)
+        _show(rows, seed)
     cut_off = [f"  {row.problem}: {row.message}" for row in rows if row.status != "finished"]
     if cut_off:
         problems_cut_off = f"{len(cut_off)} of {len(rows)} problems were cut off"
@@ -153,7 +153,7 @@ class _Row:
         }
 
 
-def _show(rows: list[_Row]) -> None:
+def _show(rows: list[_Row], seed: int) -> None:
     results = [row.result for row in rows if row.result is not None]
     failures = [ending for ending in _FAILURES if any(result.finished.count(ending) for result in results)]
     some_not_run = any(row.to_dict()["not_run"] for row in rows)
@@ -183,7 +183,7 @@ def _show(rows: list[_Row]) -> None:
         for failure in result.failures:
             print(f"{result.task.problem}: {failure.example}")
     if any(result.failures for result in results):
-        print(f"`asnets run` with --seed {results[0].finished.seed} --episode N shows run N step by step")
+        print(f"`asnets run` with --seed {seed} --episode N shows run N step by step")
     modes = " and ".join(dict.fromkeys(result.task.cost_mode for result in results))
     costs = f"costs: {modes}; " if modes else ""
-    print(f"{costs}coverage and mean cost: 95% confidence; total: with reading, grounding and simulation")
+    print(f"{costs}seed: {seed}; coverage and mean cost: 95% confidence; total: with reading, grounding and simulation")

@@ -97,7 +97,7 @@ def reproduce(
     if not no_report:
         from asnets.experiments.report import check_charts
 
-        check_charts()  # Now, not after hours.
+        check_charts(after_training=selection.has_networks(experiments))  # Now, not after hours.
     runner = _executor(executor, address, jobs)
     last: RunProgress | None = None
     try:

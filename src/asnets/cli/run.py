@@ -122,13 +122,14 @@ def _as_json(task: GroundTask, found: Run, picture: Path | None) -> dict[str, ob
 
 
 def _show(found: Run, task: GroundTask, picture: Path | None) -> None:
-    print(f"{task.problem} of {task.domain}, {task.cost_mode} costs")
+    record = found.record
+    print(f"{task.problem} of {task.domain}, {task.cost_mode} costs, seed {record.seed}, episode {record.episode}")
     width = len(str(len(found.steps)))
     for number, step in enumerate(found.steps, 1):
         changes = " ".join([*(f"+{name}" for name in step.added), *(f"-{name}" for name in step.deleted)])
         other = "" if step.runner_up is None else f", before {step.runner_up[0]} {step.runner_up[1]:.3f}"
         print(f"{number:>{width}}  {step.action}  {step.probability:.3f}{other}")
         print(f"{'':>{width}}    {changes or 'no change'}")
-    print(found.record)
+    print(record)
     if picture is not None:
         print(f"picture: {picture}")

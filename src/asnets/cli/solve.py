@@ -138,7 +138,7 @@ def solve(
     if json:
         print_json(_as_json(task, solver, solution, evaluation, seed))
     else:
-        _show(task, solver, solution, evaluation)
+        _show(task, solver, solution, evaluation, seed)
         if is_saved:
             print(f"policy: {policy_file}")
     if late is not None:
@@ -181,7 +181,7 @@ def _as_json(
     }
 
 
-def _show(task: GroundTask, solver: Solver, solution: Solution, evaluation: Simulation | None) -> None:
+def _show(task: GroundTask, solver: Solver, solution: Solution, evaluation: Simulation | None, seed: int) -> None:
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_row("problem", f"{task.problem} of {task.domain}")
     table.add_row("planner", f"{solver.planner} with {solver.heuristic}")
@@ -201,6 +201,7 @@ def _show(task: GroundTask, solver: Solver, solution: Solution, evaluation: Simu
         mean, interval = evaluation.mean_cost, evaluation.ci95
         shown = "" if mean is None else f", mean cost {mean:.2f}" + ("" if interval is None else f" ± {interval:.2f}")
         table.add_row("runs", f"{evaluation.count('goal')} of {evaluation.episodes} reach the goal{shown}")
+    table.add_row("seed", str(seed))
     show_table(table)
 
 

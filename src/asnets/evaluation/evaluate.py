@@ -56,6 +56,7 @@ class Evaluation(NotebookView):
 
     @property
     def goals(self) -> int:
+        """How many runs reached the goal."""
         return self.finished.count("goal")
 
     @property
@@ -65,6 +66,7 @@ class Evaluation(NotebookView):
 
     @property
     def coverage(self) -> float:
+        """The part of the runs asked for that reached the goal, from 0 to 1."""
         return self.goals / self.runs
 
     def to_frame(self) -> pd.DataFrame:

@@ -100,9 +100,11 @@ class Simulation(NotebookView):
 
     @property
     def episodes(self) -> int:
+        """How many runs there are."""
         return len(self.steps)
 
     def count(self, ending: Ending) -> int:
+        """How many runs ended in this way."""
         return int(np.count_nonzero(self.endings == ENDINGS.index(ending)))
 
     @property
@@ -118,6 +120,7 @@ class Simulation(NotebookView):
 
     @property
     def steps_per_second(self) -> float:
+        """Steps of all runs in a second of wall time."""
         return float(self.steps.sum()) / self.seconds if self.seconds > 0 else 0.0
 
     def record(self, run: int) -> EpisodeRecord:

@@ -64,6 +64,10 @@ class Selection:
                 if name not in known:
                     raise ConfigError(f"unknown {what} {name!r}; expected one of {', '.join(sorted(known))}")
 
+    def has_networks(self, experiments: Iterable[Experiment]) -> bool:
+        systems = (each for experiment in experiments for each in experiment.systems)
+        return any(each.kind == "asnet" and (not self.systems or each.name in self.systems) for each in systems)
+
     def holds(self, place: Place) -> bool:
         in_systems = not self.systems or place.system in self.systems
         return in_systems and (not self.problems or not place.problem or place.problem in self.problems)

@@ -7,7 +7,6 @@ anything else is refused. A reward for reaching the goal is the same for all pol
 
 from __future__ import annotations
 
-import functools
 import logging
 from fractions import Fraction
 
@@ -66,7 +65,7 @@ class CostModel:
         self._deadline = deadline
         self.mode = mode
         if mode == "unit" and _has_costs(domain, problem):
-            _say_that_it_is_ignored(domain.name)
+            _say_that_it_is_ignored(domain.name, problem.source.path if problem.source else problem.name)
         if mode == "metric":
             self._quantity, self._sign = _metric(problem)
 
@@ -165,10 +164,17 @@ class CostModel:
         return kind([source.diagnostic(message, at, "semantic" if kind is SemanticError else "unsupported")])
 
 
-@functools.cache
-def _say_that_it_is_ignored(domain: str) -> None:
-    """Once for each domain: there are often many problems."""
-    logger.warning("%s: the problem has a :metric, which is ignored; --costs metric uses it", domain)
+_said: set[str] = set()
+"""The domains of which it was said: once for each, since there are often many problems."""
+
+
+def _say_that_it_is_ignored(domain: str, problem: str) -> None:
+    if domain not in _said:
+        _said.add(domain)
+        logger.warning(
+            '%s: the problem has a :metric, which is ignored; --costs metric (in Python: costs="metric") uses it',
+            problem,
+        )
 
 
 def _has_costs(domain: Domain, problem: Problem) -> bool:

@@ -19,6 +19,9 @@ BoundTerm = tuple[tuple[str, ...], int]
 Term = int | str | BoundTerm
 """A parameter by its position from 0, a constant by its name, or a bound variable."""
 
+_MOST_DIFFERENCES = 10
+"""Of two domains that have nothing in common, all of them would fill the screen."""
+
 
 @dataclass(frozen=True)
 class SlotSignature:
@@ -162,7 +165,7 @@ class DomainSignature:
         return True
 
     def differences(self, other: DomainSignature) -> list[str]:
-        """In plain words, what the other signature lacks or has too much compared with this one."""
+        """In plain words, what the other signature lacks or has too much compared with this one; not more than ten."""
         found = _differences_of_keys("predicate", dict(self.predicates), dict(other.predicates))
         arities = dict(other.predicates)
         for name, arity in self.predicates:
@@ -173,7 +176,8 @@ class DomainSignature:
         for schema in self.schemas:
             if schema.name in schemas:
                 found += _differences_of_schemas(schema, schemas[schema.name])
-        return found
+        more = len(found) - _MOST_DIFFERENCES
+        return found if more <= 0 else [*found[:_MOST_DIFFERENCES], f"and {more} more"]
 
 
 def slot_signatures(schema: GroundSchema) -> list[SlotSignature]:

@@ -199,6 +199,9 @@ def _load(
     if domain.path == problem.path and not domains:
         advice = f"give the domain {domain.kind} and the problem {domain.kind}"
         raise FileError(f"{domain.path}: the {domain.kind} holds no domain; {advice}")
+    if documents[domain.path].problems and documents[problem.path].domains and not (domains or problems):
+        what = f"{domain.path}: the {domain.kind} holds a problem, and {problem.path} a domain"
+        raise FileError(f"{what}; they seem to be swapped: the domain goes first")
     chosen_problem = _choose(problems, problem, "problem")
     if domain.name is None and len(domains) > 1:
         domain = replace(domain, name=chosen_problem.domain)

@@ -180,6 +180,8 @@ class SessionFiles:
             FileError: If it cannot be read, or is of another training.
             ConfigError: If training is over under these limits, and the model has been written.
         """
+        if not self.checkpoint.exists():
+            self._refuse_to_resume()
         checkpoint = read_checkpoint(self.checkpoint)
         checkpoint.check_options(preset, seed)
         reason = checkpoint.progress.why_over(preset.training)
@@ -188,6 +190,17 @@ class SessionFiles:
             if reason is not None:
                 raise ConfigError(f"{self.model}: training is over, ended by {reason}; a larger limit goes on")
         return checkpoint
+
+    def _refuse_to_resume(self) -> None:
+        """Says why there is no checkpoint."""
+        if self.model.exists() and is_model(self.model):
+            raise ConfigError(
+                f"{self.model}: training is complete, and there is nothing to go on from: once all training problems "
+                "are solved, no checkpoint is kept. --force in place of --resume begins anew"
+            )
+        raise FileError(
+            f"{self.checkpoint}: there is no checkpoint to go on from. Without --resume, training begins from the start"
+        )
 
     def _has_diverged(self) -> bool:
         try:

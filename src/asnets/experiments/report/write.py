@@ -14,18 +14,24 @@ from asnets.experiments.report.markdown import to_docs, to_markdown
 from asnets.experiments.report.run_pictures import run_pictures
 from asnets.experiments.results import ExperimentResults, collect
 from asnets.experiments.store import Store
-from asnets.extras import require
+from asnets.extras import is_installed, require, require_all
 from asnets.files import read_bytes, write_atomically
 
 BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
 
 
-def check_charts() -> None:
+def check_charts(*, after_training: bool = False) -> None:
     """Checks that what draws the charts of a report is installed.
+
+    Args:
+        after_training: Whether networks may be trained before: if charts cannot be drawn, the message then names torch
+            too where it is missing.
 
     Raises:
         MissingPackageError: If it is not.
     """
+    if after_training and not is_installed("matplotlib"):
+        require_all({"torch": "train", "matplotlib": "report"}, purpose="training with a report and its charts")
     require("matplotlib", extra="report", purpose="a report with its charts")
 
 
