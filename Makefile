@@ -90,7 +90,7 @@ $(SANITIZE_STAMP): pyproject.toml constraints.txt $(NATIVE)
 
 test-sanitize: $(SANITIZE_STAMP)  ## The native-facing tests with address and undefined-behaviour sanitizers.
 	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so)" \
-	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
 	  $(SANITIZE_VENV)/bin/python $(PYTEST) -m native
 
 clean:  ## Remove everything that was built.
