@@ -50,7 +50,7 @@ def check_figures(name: str, task: GroundTask, row: dict[str, Any]) -> None:
     policy = asnets.Policy.load(name)
     found = policy.evaluate(task, runs=row["runs"], max_steps=row["max_steps"], seed=row["seed"]).to_dict()
     assert {key: found[key] for key in FIGURES} == {key: row[key] for key in FIGURES} | {
-        "ci95": pytest.approx(row["ci95"])
+        "ci95": pytest.approx(row["ci95"], rel=1e-10)  # SciPy's quantile has other last digits.
     }
 
 
