@@ -18,8 +18,8 @@ holds the right share to within a factor loses little, and the mean over the gri
 
 *Looking again and again.* Who looks at an interval after each run and stops when it pleases has one that is wrong more
 often than promised. The betting intervals hold at all times at once. For the others, looks are at fixed numbers of
-samples, `FIRST_LOOK` · 2^k, and the one of number k spends α / (k (k + 1)) of the error; these sum up to α. So all looks
-hold at once, and it does not matter why one of them was the last: its width, a time limit, Ctrl-C.
+samples, `FIRST_LOOK` · 2^k, and the one of number k spends α / (k (k + 1)) of the error; these sum up to α. So all
+looks hold at once, and it does not matter why one of them was the last: its width, a time limit, Ctrl-C.
 """
 
 from __future__ import annotations
