@@ -31,7 +31,6 @@ from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.evaluation.rollouts import ENDINGS, simulate
 from asnets.grounding import GroundTask
-from asnets.grounding.cost_summary import CostSummary
 from asnets.grounding.task import Floats
 from asnets.policies import RandomPolicy, TaskPolicy
 from asnets.policies.native_network import NativeNetworkPolicy
@@ -308,5 +307,5 @@ class _Runs:
 
 def run_cost_bounds(task: GroundTask, max_steps: int) -> tuple[float, float]:
     """What a run of so many steps costs at least and at most, without the penalty; sums are rounded as they come."""
-    costs = CostSummary.of(task)
-    return min(0.0, costs.low * max_steps) * _OUTWARD, max(0.0, costs.high * max_steps) * _OUTWARD
+    low, high = float(task.costs.min(initial=0.0)), float(task.costs.max(initial=0.0))
+    return low * max_steps * _OUTWARD, high * max_steps * _OUTWARD
