@@ -66,12 +66,12 @@ class Propagation:
         self._model = model
         self._tolerance = tolerance
         self._still_to_pay = still_to_pay
-        has_joint = len(model.joint_successors) > 0
-        self._first = model.first_joint if has_joint else model.first_transition
-        self._successors = model.joint_successors if has_joint else model.successors
-        self._probabilities = model.joint_probabilities if has_joint else model.probabilities
-        self._costs_differ = has_joint
-        self.levels: Levels = levels_of(model, model.joint_costs if has_joint else model.choice_cost)
+        joint = model.joint
+        self._costs_differ = joint is not None
+        self._first = model.first_transition if joint is None else joint.first
+        self._successors = model.successors if joint is None else joint.successors
+        self._probabilities = model.probabilities if joint is None else joint.probabilities
+        self.levels: Levels = levels_of(model, model.choice_cost if joint is None else joint.costs)
         goals = model.kinds == StateKind.GOAL
         unexplored = model.kinds == StateKind.UNEXPLORED
         # What a state is for a run that comes there: on its way, at the goal, failed, or somewhere unknown.
