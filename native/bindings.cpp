@@ -11,4 +11,5 @@ NB_MODULE(_native, module) {
   asnets::bind_network(module);
   asnets::bind_network_policy(module);
   asnets::bind_verification(module);
+  asnets::bind_paths(module);
 }

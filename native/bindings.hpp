@@ -35,6 +35,7 @@ void bind_grounding(nb::module_& module);
 void bind_heuristics(nb::module_& module);
 void bind_network(nb::module_& module);
 void bind_network_policy(nb::module_& module);
+void bind_paths(nb::module_& module);
 void bind_planning(nb::module_& module);
 void bind_policy(nb::module_& module);
 void bind_simulation(nb::module_& module);

@@ -22,6 +22,7 @@ def action_costs(task: GroundTask) -> dict[str, float]:
 def metric_costs(domain: str, problem: str) -> dict[str, float]:
     task = ground_text(domain, problem, costs="metric")
     assert task.cost_mode == "metric"
+    assert [float(task.exact_costs[action]) for action in range(task.num_actions)] == task.costs.tolist()
     return action_costs(task)
 
 

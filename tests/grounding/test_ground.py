@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -575,6 +576,11 @@ def test_blocks_of_nested_effects() -> None:
     first, second, rest = task.factor_blocks[factor].tolist()
     begin = int(task.factor_blocks.offsets[factor])
     assert task.factor_probability[begin : begin + 3].tolist() == [1 / 3, 1 / 6, 1 / 2]
+    exact = [task.exact_probability[outcome] for outcome in range(begin, begin + 3)]
+    assert exact == [Fraction(1, 3), Fraction(1, 6), Fraction(1, 2)]
+    assert [float(share) for share in map(task.exact_probability.__getitem__, range(len(task.exact_probability)))] == (
+        task.factor_probability.tolist()
+    )
     assert (shown(first), shown(second), shown(rest)) == (["(r)"], ["(not (r))"], [])
     (inner,) = task.block_children[first].tolist()
     assert condition_text(task, int(task.block_guard[inner])) == "(q)"

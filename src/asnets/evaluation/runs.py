@@ -57,11 +57,13 @@ class Run(NotebookView):
         steps: By name.
         trace: By number, with the states.
         policy: Whose run it is.
+        origin: Where it comes from, in words; "" for one that was drawn with the seed and the number of its record.
     """
 
     steps: tuple[RunStep, ...]
     trace: Trace
     policy: TaskPolicy
+    origin: str = ""
 
     def __repr__(self) -> str:
         return f"<Run: {self.record}>"

@@ -44,7 +44,12 @@ logger = logging.getLogger("asnets")
 
 
 class CostModel:
-    """Computes the costs of the ground actions of each schema."""
+    """Computes the costs of the ground actions of each schema.
+
+    Attributes:
+        mode: One of `COST_MODES`.
+        exact: The costs before rounding, of all actions so far.
+    """
 
     def __init__(
         self,
@@ -64,6 +69,7 @@ class CostModel:
         self._limits = limits
         self._deadline = deadline
         self.mode = mode
+        self.exact: list[Fraction] = []
         if mode == "unit" and _has_costs(domain, problem):
             _say_that_it_is_ignored(domain.name, problem.source.path if problem.source else problem.name)
         if mode == "metric":
@@ -76,6 +82,7 @@ class CostModel:
             InputError: In metric mode, if a cost is not positive or depends on more than the action.
         """
         if self.mode == "unit":
+            self.exact += [Fraction(1)] * len(arguments)
             return np.ones(len(arguments))
         totals = [Fraction(0)] * len(arguments)
         self._add(action, action.effect, arguments, scope, np.arange(len(arguments), dtype=np.int64), totals)
@@ -101,6 +108,7 @@ class CostModel:
                     "(use unit costs instead)",
                     action.at,
                 )
+        self.exact += totals
         return result
 
     def _check_deadline(self, action: Action, row: int) -> None:

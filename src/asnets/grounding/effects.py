@@ -17,7 +17,7 @@ from asnets.deadline import Deadline
 from asnets.grounding.conditions import FALSE, TRUE, ConditionPool, Nodes
 from asnets.grounding.limits import Limits
 from asnets.grounding.rows import Index, expand, group, take_lists
-from asnets.grounding.task import Floats, Ints, Lists
+from asnets.grounding.task import Floats, Fractions, Ints, Lists
 from asnets.grounding.universe import Scope, Universe, distinct
 from asnets.ppddl.model import (
     AndEffect,
@@ -45,6 +45,7 @@ class Blocks:
     factors: Lists
     outcomes: Lists
     probabilities: Floats
+    exact_probabilities: Fractions
 
 
 @dataclass
@@ -97,7 +98,7 @@ class EffectCompiler:
         self._lists = tuple(_Table(with_empty=True) for _ in range(3))  # Of literals, of children, of factors.
         self._blocks = _Table(with_empty=False)  # Guard and the numbers of the three lists.
         self._factors = _Table(with_empty=False)  # Distribution and the blocks of its outcomes.
-        self._distributions: dict[tuple[float, ...], int] = {}
+        self._distributions: dict[tuple[Fraction, ...], int] = {}
         self._roots: list[Ints] = []
 
     def add(self, effect: Effect, rows: Ints, scope: Scope, what: str) -> None:
@@ -170,7 +171,7 @@ class EffectCompiler:
         blocks = [
             self._blocks_of(self._compile(outcome, rows, scope, what), unguarded, what) for _, outcome in outcomes
         ]
-        shares = tuple(float(probability) for probability, _ in outcomes)
+        shares = tuple(probability for probability, _ in outcomes)
         distribution = self._distributions.setdefault(shares, len(self._distributions))
         table = np.column_stack([np.full(len(rows), distribution), *blocks])
         changing = np.flatnonzero((table[:, 1:] != _EMPTY).any(axis=1))
@@ -227,11 +228,11 @@ class EffectCompiler:
         first = outcomes.offsets[:-1]
         is_outcome = np.ones(len(outcomes.values), np.bool_)
         is_outcome[first] = False
-        shares: list[tuple[float, ...]] = list(self._distributions)
-        sizes = np.array([len(each) for each in shares], np.int64)
-        flat = np.array([share for each in shares for share in each])
-        table = Lists(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32), np.arange(len(flat), dtype=np.int32))
+        sizes = np.array([len(shares) for shares in self._distributions], np.int64)
+        flat = Fractions.of(share for shares in self._distributions for share in shares)
+        table = Lists(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32), flat.positions)
         _, positions = take_lists(table, outcomes.values[first])
+        probabilities = np.array([float(value) for value in flat.values])
         return np.arange(num_roots, dtype=np.int32), Blocks(
             guards=guards,
             literals=literals,
@@ -241,7 +242,8 @@ class EffectCompiler:
                 (outcomes.offsets - np.arange(len(outcomes.offsets))).astype(np.int32),
                 number(outcomes.values[is_outcome]).astype(np.int32),
             ),
-            probabilities=flat[positions] if len(positions) else np.zeros(0),
+            probabilities=probabilities[positions] if len(positions) else np.zeros(0),
+            exact_probabilities=Fractions(flat.values, positions),
         )
 
     def _taken(self, table: _Table, numbers: npt.NDArray[np.integer]) -> Lists:

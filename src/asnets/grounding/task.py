@@ -14,8 +14,9 @@ Lists of lists are in CSR form: list i is `values[offsets[i]:offsets[i + 1]]`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -59,6 +60,35 @@ class Lists:
 
     def __repr__(self) -> str:
         return f"<{len(self):,} lists of {len(self.values):,} numbers>"
+
+
+@dataclass(frozen=True)
+class Fractions:
+    """Numbers as they were written, before they were rounded to floats: each distinct one is kept once.
+
+    Attributes:
+        values: The distinct ones.
+        positions: For each number, its position in `values`.
+    """
+
+    values: tuple[Fraction, ...]
+    positions: Ints
+
+    @classmethod
+    def of(cls, numbers: Iterable[Fraction]) -> Fractions:
+        """These numbers, in this order."""
+        distinct: dict[Fraction, int] = {}
+        positions = [distinct.setdefault(number, len(distinct)) for number in numbers]
+        return cls(tuple(distinct), np.array(positions, np.int32))
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def __getitem__(self, index: int) -> Fraction:
+        return self.values[int(self.positions[index])]
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} fractions, {len(self.values):,} distinct>"
 
 
 @dataclass(frozen=True)
@@ -147,6 +177,8 @@ class GroundTask(NotebookView):
         schemas: One for each action schema of the domain, also those without ground actions.
         costs: Cost of each action.
         cost_mode: "unit" or "metric".
+        exact_probability: `factor_probability` before rounding.
+        exact_costs: `costs` before rounding.
 
     Example:
         >>> task = asnets.generate("triangle-tireworld", 1)
@@ -182,6 +214,8 @@ class GroundTask(NotebookView):
     action_precondition: Ints
     action_block: Ints
     goal: int
+    exact_probability: Fractions
+    exact_costs: Fractions
 
     @property
     def num_atoms(self) -> int:

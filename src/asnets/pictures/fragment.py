@@ -189,7 +189,7 @@ def draw_fragment(run: Run, kind: str, title: str, contents: Contents) -> str:
     facts = (
         str(record),
         f"{kind_of_policy} policy ({run.policy.name})",
-        f"seed {record.seed}, episode {record.episode}",
+        run.origin or f"seed {record.seed}, episode {record.episode}",
     )
     add(root, "p", " · ".join(facts), class_="facts")
     if contents.left_out:
