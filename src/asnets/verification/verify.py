@@ -27,7 +27,10 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
 
 from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
@@ -35,14 +38,14 @@ from asnets.errors import ConfigError, LimitError
 from asnets.evaluation.rollouts import check_policy, check_run
 from asnets.policies.protocol import TaskPolicy
 from asnets.progress import live_figures, show_progress
-from asnets.verification.chain import ChainSolution, solve_chain
+from asnets.verification.chain_solution import ChainSolution, Failure, solve_chain
 from asnets.verification.counterexamples import Counterexample, find_counterexample
 from asnets.verification.distribution import QUANTILES, TAILS, CostDistribution, cost_distribution
 from asnets.verification.interval import Interval
 from asnets.verification.model import ExplicitModel, explore_chain
 from asnets.verification.numbers import BOUNDED, EXACT, Number, sharpened
 from asnets.verification.optimum import Gap, Optimum, cost_gap, find_optimum, probability_gap
-from asnets.verification.rational import RationalSolution
+from asnets.verification.rational import RationalSolution, rational_chain, solve_rational
 from asnets.verification.result import NUMBERS, Chain, Method, Verification
 from asnets.verification.sampling import Samples, sample
 from asnets.verification.sealing import Sealing, find_sealing
@@ -265,11 +268,21 @@ class _Work:
         model = self._model
         with self._part("solution"):
             self._show(f"solving {model.num_states:,} states")
-            self._solution = solve_chain(model, penalty=self._penalty, epsilon=self._epsilon, deadline=self._deadline)
+            self._solution = solve_chain(
+                model, self._penalty, self._epsilon, memory=self._memory, deadline=self._deadline
+            )
+        if self._solution is None:
+            return
+        value, still_to_pay = self._solution.values
         with self._part("distribution"):
             self._show("following what runs cost")
             self._distribution = cost_distribution(
-                model, penalty=self._penalty, epsilon=self._epsilon, deadline=self._deadline.part(_BOUNDS_TIME)
+                model,
+                penalty=self._penalty,
+                value_lower=value,
+                still_to_pay=None if (model.choice_cost < 0).any() else still_to_pay,
+                epsilon=self._epsilon,
+                deadline=self._deadline.part(_BOUNDS_TIME),
             )
 
     def explain(self) -> None:
@@ -292,11 +305,24 @@ class _Work:
             )
 
     def solve_with_fractions(self) -> None:
-        from asnets.verification.rational import verify_rational
-
+        """Solves the chain once more, with fractions; ways to fail are told apart as in the other solution."""
+        model, solution = self._model, self._solution
+        if model is None or solution is None or not model.is_complete:
+            self._limits.append("there are no fractions, since the chain was not solved as a whole")
+            return
         with self._part("fractions"):
             self._show("solving the chain with fractions")
-            self._rational = verify_rational(self._policy, penalty=self._penalty, deadline=self._deadline)
+            chain = rational_chain(self._policy, deadline=self._deadline)
+            kinds = {
+                frozenset(model.propositions(int(state)).tolist()): Failure(solution.failures[state]).name.lower()
+                for state in np.flatnonzero(solution.failures)
+            }
+            self._rational = solve_rational(
+                chain,
+                penalty=Fraction(self._penalty),
+                failure_of=lambda component: kinds[chain.propositions[component[0]]],
+                deadline=self._deadline,
+            )
 
     def is_narrow(self, width: float) -> bool:
         """Whether bounds are as narrow already as confidence intervals are asked to be."""
