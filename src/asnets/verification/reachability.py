@@ -6,8 +6,8 @@ are iterated from below and from above [haddad2018interval]; from above this con
 are collapsed, in which one can stay for ever. Where the MDP is not complete, the lower bound takes what is unexplored
 for lost, and the upper one for the goal.
 
-Rounding: products and sums of n terms are off by a factor of (1 + 2^-53)^n at most, probabilities by that of `roundings`
-of the model; each step of the iteration is made smaller or larger by as much.
+Rounding: products and sums of n terms are off by a factor of (1 + 2^-53)^n at most, probabilities by one of as many as
+the model has `roundings`; each step of the iteration is made smaller or larger by as much.
 """
 
 from __future__ import annotations
@@ -74,8 +74,9 @@ def sure_states(model: ExplicitModel, goals: Bools, deadline: Deadline = NO_DEAD
         LimitError: If the deadline passes.
 
     Example:
-        >>> model = asnets.verification.explore_mdp(asnets.generate("triangle-tireworld", 1))
-        >>> bool(asnets.verification.sure_states(model, model.kinds == 1)[0])
+        >>> from asnets.verification import explore_mdp, sure_states
+        >>> model = explore_mdp(asnets.generate("triangle-tireworld", 1))
+        >>> bool(sure_states(model, model.kinds == 1)[0])
         True
     """
     sources, of_choice = transition_sources(model), choice_sources(model)
@@ -113,8 +114,9 @@ def goal_prospects(
         LimitError: If the deadline passes before there are any.
 
     Example:
-        >>> model = asnets.verification.explore_mdp(asnets.generate("triangle-tireworld", 2))
-        >>> asnets.verification.goal_prospects(model).of(0)
+        >>> from asnets.verification import explore_mdp, goal_prospects
+        >>> model = explore_mdp(asnets.generate("triangle-tireworld", 2))
+        >>> goal_prospects(model).of(0)
         Interval(lower=1.0, upper=1.0)
     """
     goals = model.kinds == StateKind.GOAL
@@ -134,8 +136,8 @@ def sure_progress(prospects: GoalProspects, state: int) -> dict[int, int]:
     """For the actions of a state that lead to sure states only, how near to the goal they may come.
 
     Returns:
-        For each such action, the steps from the nearest of its successors to a goal, if every step is such an action and
-        the best outcome comes.
+        For each such action, the steps from the nearest of its successors to a goal, if every step is such an action
+        and the best outcome comes.
     """
     model = prospects.model
     choice_of = np.repeat(np.arange(model.num_choices), np.diff(model.first_transition).astype(np.int64))

@@ -1,12 +1,12 @@
-"""Where a way into failure was sealed: the choice after which the goal was not sure any more, and what would have kept it.
+"""Where a way into failure was sealed: the choice after which the goal was not sure any more, and what had kept it.
 
 Along a counterexample, the last state from which the goal was still sure under some policy; the policy's action there
 may lead to states from which it is not. If it never was sure, the state where the policy's choice gave away most of the
 greatest probability of reaching the goal; and if no choice gave anything away, the one where chance did.
 
-The greatest probabilities come from the MDP around (`reachability`): all of it where it is small enough, else what can be
-reached from the states of the counterexample, as far as a limit on states goes. What is unexplored then leaves bounds,
-and where they do not decide, a planner's policy that surely reaches the goal does: its chain is checked, not believed.
+The greatest probabilities come from the MDP around (`reachability`): all of it where it is small enough, else what can
+be reached from the states of the counterexample, as far as a limit on states goes. What is unexplored leaves bounds;
+where they do not decide, a planner's policy that surely reaches the goal may: its chain is checked, not believed.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ class Sealing:
     """Where a way into failure was sealed.
 
     Attributes:
-        kind: "sure": the goal was sure before the choice and is not after it. "kept": it stays sure, but the policy never
-            gets there. "choice": it never was sure, and this choice gave most of its probability away. "chance": the
-            same, but no choice gave anything away. "lost": it was out of reach from the beginning. "unknown": the MDP
-            is too large to say.
+        kind: "sure": the goal was sure before the choice and is not after it. "kept": it stays in reach, but the policy
+            never gets there. "choice": it never was sure, and this choice gave most of its probability away. "chance":
+            the same, but no choice gave anything away. "lost": it was out of reach from the beginning. "unknown": the
+            MDP is too large to say.
         step: The position of the state on the way: 0 is the initial one.
         goal_probability: The greatest probability of reaching the goal in that state.
         prospects: The applicable actions, the best first.
@@ -167,10 +167,12 @@ def find_sealing(
         ConfigError: If a number is out of range.
 
     Example:
+        >>> from asnets.verification import explore_chain, find_counterexample, find_sealing, solve_chain
         >>> policy = asnets.RandomPolicy(asnets.generate("triangle-tireworld", 1))
-        >>> model = asnets.verification.explore_chain(policy)
-        >>> failure = asnets.verification.find_counterexample(model, policy, "shortest")
-        >>> sealing = asnets.verification.find_sealing(failure)
+        >>> model = explore_chain(policy)
+        >>> solution = solve_chain(model)
+        >>> failure = find_counterexample(model, solution, policy, "shortest")
+        >>> sealing = find_sealing(failure)
         >>> sealing.kind, sealing.chosen.name, sealing.alternative.name
         ('sure', '(move-car l-1-1 l-1-2)', '(move-car l-1-1 l-2-1)')
     """
