@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -21,18 +22,17 @@ from asnets.evaluation.runs import Run, RunStep, named_probabilities
 from asnets.grounding.task import Bools
 from asnets.policies.protocol import TaskPolicy
 from asnets.simulator import Simulator
+from asnets.verification.chain_solution import ChainSolution, Failure
 from asnets.verification.graphs import bottom_components, can_reach
 from asnets.verification.model import ExplicitModel, StateKind
 from asnets.words import count
 
 Way = Literal["likeliest", "shortest"]
-Failure = Literal["dead_end", "loop", "gives_up"]
-FAILURE_WORDS: dict[Failure, str] = {
-    "dead_end": "dead end",
-    "loop": "going round for ever",
-    "gives_up": "the policy gives up",
+FAILURE_WORDS = {
+    Failure.DEAD_END: "dead end",
+    Failure.LOOP: "going round for ever",
+    Failure.GIVES_UP: "the policy gives up",
 }
-_MAX_LOOKED_AT = 1_000
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,10 @@ def find_failure(
         LimitError: If the deadline passes.
 
     Example:
+        >>> from asnets.verification import explore_chain, find_failure
         >>> task = asnets.generate("triangle-tireworld", 1)
-        >>> model = asnets.verification.explore_chain(asnets.RandomPolicy(task))
-        >>> path = asnets.verification.find_failure(model, "shortest")
+        >>> model = explore_chain(asnets.RandomPolicy(task))
+        >>> path = find_failure(model, "shortest")
         >>> len(path.states), path.probability
         (2, 0.25)
     """
@@ -144,7 +145,7 @@ def _cycle(model: ExplicitModel, state: int, deadline: Deadline) -> tuple[int, .
 
 
 def _probabilities(model: ExplicitModel, states: tuple[int, ...]) -> tuple[float, ...]:
-    return tuple(_outcomes(model, before)[after] for before, after in zip(states, states[1:], strict=False))
+    return tuple(_outcomes(model, before)[after] for before, after in pairwise(states))
 
 
 @dataclass(frozen=True)
@@ -175,8 +176,7 @@ class Counterexample:
 
     Attributes:
         path: Through the chain.
-        failure: How the run fails. A "dead_end" is one where no action is applicable or the relaxation does not reach
-            the goal; what is not proved to be one is a "loop", or the policy "gives_up".
+        failure: How the run fails.
         run: By name and by number, with one cycle where it goes round.
     """
 
@@ -192,7 +192,7 @@ class Counterexample:
         chances = (*self.path.probabilities, *self.path.cycle_probabilities)
         return {
             "way": self.path.way,
-            "failure": self.failure,
+            "failure": self.failure.name.lower(),
             "probability": self.path.probability,
             "cost": self.run.record.cost,
             "failed_after": self.path.sink,
@@ -210,12 +210,18 @@ class Counterexample:
 
 
 def find_counterexample(
-    model: ExplicitModel, policy: TaskPolicy, way: Way = "likeliest", *, deadline: Deadline = NO_DEADLINE
+    model: ExplicitModel,
+    solution: ChainSolution,
+    policy: TaskPolicy,
+    way: Way = "likeliest",
+    *,
+    deadline: Deadline = NO_DEADLINE,
 ) -> Counterexample | None:
     """A way into failure of a policy, as a run; None if no explored state is known to fail.
 
     Args:
         model: The chain of the policy.
+        solution: Of the chain; it says how runs fail.
         policy: Whose chain it is.
         way: "likeliest" or "shortest".
         deadline: When to stop.
@@ -224,9 +230,11 @@ def find_counterexample(
         LimitError: If the deadline passes.
 
     Example:
+        >>> from asnets.verification import explore_chain, find_counterexample, solve_chain
         >>> policy = asnets.RandomPolicy(asnets.generate("triangle-tireworld", 1))
-        >>> model = asnets.verification.explore_chain(policy)
-        >>> asnets.verification.find_counterexample(model, policy, "shortest")
+        >>> model = explore_chain(policy)
+        >>> solution = solve_chain(model)
+        >>> find_counterexample(model, solution, policy, "shortest")
         <Counterexample, the shortest: dead end after 1 step, cost 1, probability 0.25>
     """
     path = find_failure(model, way, deadline=deadline)
@@ -239,14 +247,14 @@ def find_counterexample(
     for number, before, after in zip(numbers, states, states[1:], strict=False):
         deadline.check("looking for a way into failure")
         actions.append(_action(model, policy, simulator, number, before, after))
-    failure = _failure(model, simulator, path)
+    failure = Failure(int(solution.failures[path.states[-1]]))
     cost = math.fsum(float(model.choice_cost[int(model.first_choice[number])]) for number in numbers[:-1])
     record = FailureRecord(
         seed=0,
         episode=0,
         steps=len(actions),
         cost=cost,
-        ending="loop" if failure == "loop" else "dead_end",
+        ending="loop" if failure == Failure.LOOP else "dead_end",
         failure=failure,
         probability=path.probability,
         cycle=len(path.cycle),
@@ -277,12 +285,3 @@ def _action(
             if chance > best_chance:
                 best, best_chance = int(drawn), chance
     return best
-
-
-def _failure(model: ExplicitModel, simulator: Simulator, path: FailingPath) -> Failure:
-    """How a run fails that ends in this way; all states of a component are dead ends if one of them is."""
-    last = path.states[-1]
-    for number in [last, *path.cycle][:_MAX_LOOKED_AT]:
-        if simulator.is_dead_end(simulator.state_of(model.propositions(number))):
-            return "dead_end"
-    return "gives_up" if model.kinds[last] == StateKind.STOPPED else "loop"

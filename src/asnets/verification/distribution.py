@@ -22,21 +22,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError
 from asnets.grounding.task import Floats
+from asnets.verification.chain_solution import ChainSolution, solve_chain
 from asnets.verification.interval import Interval
 from asnets.verification.levels import Levels
+from asnets.verification.model import ExplicitModel
 from asnets.verification.propagation import DEFAULT_WORK, Masses, Propagation
-
-if TYPE_CHECKING:
-    from asnets.verification.model import ExplicitModel
 
 QUANTILES = (0.5, 0.9, 0.95, 0.99)
 TAILS = (0.05, 0.01)
@@ -99,7 +97,7 @@ def cost_distribution(
     max_work: int = DEFAULT_WORK,
     deadline: Deadline = NO_DEADLINE,
 ) -> CostDistribution:
-    """The distribution of the cost of a run in a chain, from its initial state.
+    """The distribution of the cost of a run in a chain, from its initial state; `costs_of_runs` is easier to call.
 
     Args:
         model: A chain, complete or not: runs that come to an unexplored state stay under way.
@@ -119,9 +117,10 @@ def cost_distribution(
         ConfigError: If a quantile or a share is not between 0 and 1, or the model is no chain.
 
     Example:
+        >>> from asnets.verification import cost_distribution, explore_chain
         >>> task = asnets.generate("triangle-tireworld", 2)
-        >>> model = asnets.verification.explore_chain(asnets.solve(task).policy)
-        >>> costs = asnets.verification.cost_distribution(model, penalty=500.0)
+        >>> model = explore_chain(asnets.solve(task).policy)
+        >>> costs = cost_distribution(model, penalty=500.0)
         >>> costs.quantiles[0.9]
         Interval(lower=13.0, upper=13.0)
     """
@@ -129,13 +128,13 @@ def cost_distribution(
         for number in numbers:
             if not 0 < number < 1:
                 raise ConfigError(f"a {name} must be between 0 and 1, not {number}")
-    if not 0 <= penalty < math.inf:
-        raise ConfigError(f"the penalty must be a number of 0 or more, not {penalty}")
+    if not math.isfinite(penalty):
+        raise ConfigError(f"the penalty must be a number, not {penalty}")
     propagation = Propagation(model, still_to_pay, epsilon * min([*tails, 1.0]) / 4)
     levels = propagation.levels
     low = propagation.run(levels.down, max_work, deadline)
     high = low if levels.is_exact else propagation.run(levels.up, max_work, deadline)
-    has_negative = bool((levels.down < 0).any())
+    has_negative = penalty < 0 or bool((levels.down < 0).any())
     at_least = _Law(low, levels, penalty, has_negative)
     at_most = _Law(high, levels, penalty, has_negative)
     if value_lower is None:
@@ -155,6 +154,68 @@ def cost_distribution(
         unit=levels.unit if levels.is_exact else None,
         note=low.note or high.note,
     )
+
+
+def costs_of_runs(
+    model: ExplicitModel,
+    solution: ChainSolution,
+    *,
+    quantiles: Sequence[float] = QUANTILES,
+    tails: Sequence[float] = TAILS,
+    max_work: int = DEFAULT_WORK,
+    deadline: Deadline = NO_DEADLINE,
+) -> CostDistribution:
+    """The distribution of the cost of a run in a chain that was solved, with the penalty of its solution.
+
+    Args:
+        model: The chain.
+        solution: Its solution.
+        quantiles: Which ones; this and the others as for `cost_distribution`.
+        tails: Shares of the worst runs.
+        max_work: How many (state, cost, transition) may be looked at.
+        deadline: When to stop; what is known by then is given.
+
+    Raises:
+        ConfigError: If a quantile or a share is not between 0 and 1.
+        LimitError: If the deadline passes while what is to be paid still is computed.
+
+    Example:
+        >>> from asnets.verification import costs_of_runs, explore_chain, solve_chain
+        >>> model = explore_chain(asnets.RandomPolicy(asnets.generate("triangle-tireworld", 1)))
+        >>> costs = costs_of_runs(model, solve_chain(model))
+        >>> costs.quantiles[0.5], round(costs.tails[0.05].middle, 6)
+        (Interval(lower=6.0, upper=6.0), 503.0)
+    """
+    value_lower, still_to_pay = solution.values
+    joint = model.joint
+    costs = model.choice_cost if joint is None else joint.costs
+    if solution.penalty < 0 or (costs < 0).any():
+        paid = replace(
+            model,
+            choice_cost=_positive_costs(model),
+            joint=None if joint is None else replace(joint, costs=np.maximum(joint.costs, 0.0)),
+        )
+        still_to_pay = solve_chain(paid, max(0.0, solution.penalty), solution.epsilon, deadline=deadline).values[1]
+    return cost_distribution(
+        model,
+        penalty=solution.penalty,
+        value_lower=value_lower,
+        still_to_pay=still_to_pay,
+        quantiles=quantiles,
+        tails=tails,
+        epsilon=solution.epsilon,
+        max_work=max_work,
+        deadline=deadline,
+    )
+
+
+def _positive_costs(model: ExplicitModel) -> Floats:
+    """For each choice the expected cost of its step if what is earned does not count."""
+    joint = model.joint
+    if joint is None:
+        return np.maximum(model.choice_cost, 0.0)
+    positive = joint.probabilities * np.maximum(joint.costs, 0.0)
+    return np.add.reduceat(positive, joint.first[:-1].astype(np.int64)) if len(positive) else model.choice_cost
 
 
 class _Law:

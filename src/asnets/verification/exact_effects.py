@@ -22,8 +22,10 @@ class ExactEffects:
     """Successors of states of one task.
 
     Example:
+        >>> from fractions import Fraction
+        >>> from asnets.verification import ExactEffects
         >>> task = asnets.generate("triangle-tireworld", 1)
-        >>> effects = asnets.verification.ExactEffects(task)
+        >>> effects = ExactEffects(task)
         >>> initial = frozenset(task.propositions_of().tolist())
         >>> sorted(effects.successors(initial, 0).values())
         [Fraction(1, 2), Fraction(1, 2)]

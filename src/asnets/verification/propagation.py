@@ -148,30 +148,25 @@ class Propagation:
         entries = np.arange(len(owner), dtype=np.int64) + np.repeat(begins - (np.cumsum(sizes) - sizes), sizes)
         after = self._successors[entries].astype(np.int64)
         moved = masses[owner] * self._probabilities[entries]
-        if self._costs_differ:
-            levels_after = levels[owner] + costs[entries]
-        else:
-            levels_after = (levels + costs[choices])[owner]
+        levels_after = levels[owner] + costs[entries] if self._costs_differ else (levels + costs[choices])[owner]
         merged = _merge(after, levels_after, moved, self._model.num_states)
         return *merged[:3], len(owner), merged[3]
 
 
-def _merge(
-    states: Indices, levels: Indices, masses: Floats, num_states: int
-) -> tuple[Indices, Indices, Floats, int]:
+def _merge(states: Indices, levels: Indices, masses: Floats, num_states: int) -> tuple[Indices, Indices, Floats, int]:
     """Adds up what has the same state and level."""
     lowest = int(levels.min())
     span = int(levels.max()) - lowest + 1
     if span * num_states <= max(4 * len(states), 1 << 16):
         keys = (levels - lowest) * num_states + states
-        sums = np.bincount(keys, weights=masses, minlength=span * num_states)
+        sums: Floats = np.bincount(keys, weights=masses, minlength=span * num_states).astype(np.float64)
         sizes = np.bincount(keys, minlength=span * num_states)
-        found = np.flatnonzero(sizes)
+        found: Indices = np.flatnonzero(sizes).astype(np.int64)
         return found % num_states, found // num_states + lowest, sums[found], int(sizes.max(initial=0))
     order = np.lexsort((states, levels)) if span * num_states >= 2**62 else _order(states, levels, lowest, num_states)
     states, levels, masses = states[order], levels[order], masses[order]
     starts = np.flatnonzero(np.concatenate([[True], (states[1:] != states[:-1]) | (levels[1:] != levels[:-1])]))
-    sums = np.add.reduceat(masses, starts)
+    sums = np.add.reduceat(masses, starts).astype(np.float64)
     sizes = np.diff(np.concatenate([starts, [len(states)]]))
     return states[starts], levels[starts], sums, int(sizes.max(initial=0))
 

@@ -23,7 +23,9 @@ from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError, LimitError
 from asnets.policies.protocol import Distribution, TaskPolicy
 from asnets.simulator import Simulator
+from asnets.verification.chain_solution import ChainSolution, Failure
 from asnets.verification.exact_effects import ExactEffects, TrueSet
+from asnets.verification.model import ExplicitModel
 
 MAX_RATIONAL_STATES = 20_000
 """The most states of a chain that is solved with fractions, unless something else is asked for."""
@@ -31,8 +33,8 @@ _MAX_DIGITS = 4_000  # Python writes no longer numbers.
 _STATES_AT_ONCE = 256
 _DOING = "solving the chain with fractions"
 
-Failure = str
-"""How a run fails: "dead_end", "loop" or "gives_up"."""
+FailureOf = Callable[[Sequence[int]], Failure]
+"""Says of a bottom component without goal, given by its states, how runs fail that end there."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class RationalSolution:
     Attributes:
         states: Of the chain.
         goal_probability: That a run reaches the goal.
-        failures: The probability of each way to fail.
+        failures: The probability of each way to fail; empty if nobody said how runs fail.
         expected_cost: Of a run, with the penalty where it fails.
         cost_to_end: Of a run, until the goal or until the goal is out of the policy's reach.
         cost_given_goal: Of the runs that reach the goal; None if there are none.
@@ -89,7 +91,7 @@ class RationalSolution:
         """Every number as a fraction in text and as the nearest float."""
         numbers = {
             "goal_probability": self.goal_probability,
-            **{f"{failure}_probability": probability for failure, probability in self.failures.items()},
+            **{f"{failure.name.lower()}_probability": chance for failure, chance in self.failures.items()},
             "expected_cost": self.expected_cost,
             "cost_to_end": self.cost_to_end,
             "cost_given_goal": self.cost_given_goal,
@@ -103,7 +105,9 @@ def fraction_as_json(number: Fraction | None) -> dict[str, object] | None:
     """A fraction as text, such as "59/2", and the nearest float; no text where it would have thousands of digits.
 
     Example:
-        >>> asnets.verification.fraction_as_json(Fraction(59, 2))
+        >>> from fractions import Fraction
+        >>> from asnets.verification import fraction_as_json
+        >>> fraction_as_json(Fraction(59, 2))
         {'fraction': '59/2', 'decimal': 29.5}
     """
     if number is None:
@@ -122,9 +126,10 @@ def rational_chain(
         LimitError: If it has more states, or the deadline passes.
 
     Example:
+        >>> from asnets.verification import rational_chain
         >>> task = asnets.generate("triangle-tireworld", 1)
-        >>> asnets.verification.rational_chain(asnets.solve(task).policy)
-        <RationalChain of 11 states>
+        >>> rational_chain(asnets.solve(task).policy)
+        <RationalChain of 38 states>
     """
     task, effects, simulator = policy.task, ExactEffects(policy.task), Simulator(policy.task)
     initial = frozenset(task.propositions_of().tolist())
@@ -183,7 +188,7 @@ def solve_rational(
     chain: RationalChain,
     *,
     penalty: Fraction,
-    failure_of: Callable[[Sequence[int]], Failure] | None = None,
+    failure_of: FailureOf | None = None,
     deadline: Deadline = NO_DEADLINE,
 ) -> RationalSolution:
     """Solves a chain.
@@ -191,17 +196,18 @@ def solve_rational(
     Args:
         chain: The chain.
         penalty: What a run that fails pays.
-        failure_of: Says of a bottom component without goal, given by its states, how runs fail that end there;
-            without it, all do as "failure".
+        failure_of: How runs fail, such as `failures_of` gives; without it, that is left out.
         deadline: When to stop.
 
     Raises:
         LimitError: If the deadline passes.
 
     Example:
+        >>> from fractions import Fraction
+        >>> from asnets.verification import rational_chain, solve_rational
         >>> task = asnets.generate("triangle-tireworld", 2)
-        >>> chain = asnets.verification.rational_chain(asnets.solve(task).policy)
-        >>> solution = asnets.verification.solve_rational(chain, penalty=Fraction(500))
+        >>> chain = rational_chain(asnets.solve(task).policy)
+        >>> solution = solve_rational(chain, penalty=Fraction(500))
         >>> solution.goal_probability, solution.expected_cost
         (Fraction(1, 1), Fraction(23, 2))
     """
@@ -210,13 +216,13 @@ def solve_rational(
     components = _components(chain.successors, deadline)
     reaches = _reaches_goal(chain, components)
     ends = _ends(chain, components, failure_of)
-    kinds = sorted(set(ends.values()) - {"goal"})
+    kinds = [] if failure_of is None else [Failure.DEAD_END, Failure.LOOP, Failure.GIVES_UP]
 
     zero, one = Fraction(0), Fraction(1)
     # Where runs end, every number is known; elsewhere x = r + P x with one r for each number.
     failing = [[zero] * len(kinds) for _ in range(len(chain))]
     for state, end in ends.items():
-        if end != "goal":
+        if end in kinds:
             failing[state][kinds.index(end)] = one
     ended = _solve(chain.successors, components, failing, set(ends), deadline)
 
@@ -256,17 +262,39 @@ def solve_rational(
     )
 
 
-def _ends(
-    chain: RationalChain, components: list[list[int]], failure_of: Callable[[Sequence[int]], Failure] | None
-) -> dict[int, str]:
-    """How runs end in the states where they do: goals and bottom components without one."""
-    ends: dict[int, str] = {}
+def failures_of(chain: RationalChain, model: ExplicitModel, solution: ChainSolution) -> FailureOf:
+    """How runs fail that end in a component, as the solution with floats says: that is no question of numbers.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> from asnets.verification import explore_chain, failures_of, rational_chain, solve_chain, solve_rational
+        >>> policy = asnets.RandomPolicy(asnets.generate("triangle-tireworld", 1))
+        >>> model, chain = explore_chain(policy), rational_chain(policy)
+        >>> kinds = failures_of(chain, model, solve_chain(model))
+        >>> exact = solve_rational(chain, penalty=Fraction(500), failure_of=kinds)
+        >>> {failure.name: str(chance) for failure, chance in exact.failures.items()}
+        {'DEAD_END': '3/8', 'LOOP': '0', 'GIVES_UP': '0'}
+    """
+    if model.native is None:
+        raise ConfigError("the model was made from arrays, so that its states are not known")
+    native = model.native
+
+    def failure_of(component: Sequence[int]) -> Failure:
+        number = native.find(np.array(sorted(chain.propositions[component[0]]), np.int32))
+        return Failure.NONE if number < 0 else Failure(int(solution.failures[number]))
+
+    return failure_of
+
+
+def _ends(chain: RationalChain, components: list[list[int]], failure_of: FailureOf | None) -> dict[int, Failure]:
+    """How runs fail in the states where they end: goals, where they do not, and bottom components without one."""
+    ends: dict[int, Failure] = {}
     for component in components:
         inside = set(component)
         if chain.goals[component[0]]:
-            ends[component[0]] = "goal"
+            ends[component[0]] = Failure.NONE
         elif all(after in inside for state in component for after in chain.successors[state]):
-            ends |= dict.fromkeys(component, "failure" if failure_of is None else failure_of(component))
+            ends |= dict.fromkeys(component, Failure.NONE if failure_of is None else failure_of(component))
     return ends
 
 
