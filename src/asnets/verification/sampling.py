@@ -241,9 +241,7 @@ class _Runs:
             goal_probability=reaching,
             dead_end_probability=probability_interval(dead, failed + open_, runs, part),
             loop_probability=probability_interval(0, open_, runs, part),
-            gives_up_probability=Interval(0.0, 0.0)
-            if stays
-            else probability_interval(0, failed + open_, runs, part),
+            gives_up_probability=Interval(0.0, 0.0) if stays else probability_interval(0, failed + open_, runs, part),
             expected_cost=penalised,
             cost_to_end=self._mean_at_least(to_end, error),
             cost_given_goal=self._given_goal(to_goal, error, part) if goals else None,
@@ -270,9 +268,7 @@ class _Runs:
         """What each run costs at least until it has failed or reached the goal, and likewise 0 if it does not reach it."""
         lowest = np.where(self._open & (self._low < 0), -math.inf, self._lowest_so_far())
         reached = np.where(self._goal, self._costs, 0.0)
-        return np.where(self._goal, self._costs, lowest), np.where(
-            self._open & (self._low < 0), -math.inf, reached
-        )
+        return np.where(self._goal, self._costs, lowest), np.where(self._open & (self._low < 0), -math.inf, reached)
 
     def _lowest_so_far(self) -> Floats:
         """What a run cost at some earlier state, at least."""

@@ -30,22 +30,20 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, get_args
 
-import numpy as np
-
 from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError, LimitError
 from asnets.evaluation.rollouts import check_policy, check_run
 from asnets.policies.protocol import TaskPolicy
 from asnets.progress import live_figures, show_progress
-from asnets.verification.chain_solution import ChainSolution, Failure, solve_chain
+from asnets.verification.chain_solution import ChainSolution, solve_chain
 from asnets.verification.counterexamples import Counterexample, find_counterexample
-from asnets.verification.distribution import QUANTILES, TAILS, CostDistribution, cost_distribution
+from asnets.verification.distribution import QUANTILES, TAILS, CostDistribution, costs_of_runs
 from asnets.verification.interval import Interval
 from asnets.verification.model import ExplicitModel, explore_chain
 from asnets.verification.numbers import BOUNDED, EXACT, Number, sharpened
 from asnets.verification.optimum import Gap, Optimum, cost_gap, find_optimum, probability_gap
-from asnets.verification.rational import RationalSolution, rational_chain, solve_rational
+from asnets.verification.rational import RationalSolution, failures_of, rational_chain, solve_rational
 from asnets.verification.result import NUMBERS, Chain, Method, Verification
 from asnets.verification.sampling import Samples, sample
 from asnets.verification.sealing import Sealing, find_sealing
@@ -273,17 +271,9 @@ class _Work:
             )
         if self._solution is None:
             return
-        value, still_to_pay = self._solution.values
         with self._part("distribution"):
             self._show("following what runs cost")
-            self._distribution = cost_distribution(
-                model,
-                penalty=self._penalty,
-                value_lower=value,
-                still_to_pay=None if (model.choice_cost < 0).any() else still_to_pay,
-                epsilon=self._epsilon,
-                deadline=self._deadline.part(_BOUNDS_TIME),
-            )
+            self._distribution = costs_of_runs(model, self._solution, deadline=self._deadline.part(_BOUNDS_TIME))
 
     def explain(self) -> None:
         """Looks for the likeliest and the shortest way into failure, and for where the first was sealed."""
@@ -293,11 +283,11 @@ class _Work:
         with self._part("explanation"):
             self._show("looking for ways into failure")
             within = self._deadline.part(_BOUNDS_TIME)
-            likeliest = find_counterexample(model, self._policy, "likeliest", deadline=within)
+            likeliest = find_counterexample(model, solution, self._policy, "likeliest", deadline=within)
             if likeliest is None:
                 return
             self._counterexamples = (likeliest,)
-            shortest = find_counterexample(model, self._policy, "shortest", deadline=within)
+            shortest = find_counterexample(model, solution, self._policy, "shortest", deadline=within)
             if shortest is not None and shortest.path.states != likeliest.path.states:
                 self._counterexamples = (likeliest, shortest)
             self._sealing = find_sealing(
@@ -313,14 +303,10 @@ class _Work:
         with self._part("fractions"):
             self._show("solving the chain with fractions")
             chain = rational_chain(self._policy, deadline=self._deadline)
-            kinds = {
-                frozenset(model.propositions(int(state)).tolist()): Failure(solution.failures[state]).name.lower()
-                for state in np.flatnonzero(solution.failures)
-            }
             self._rational = solve_rational(
                 chain,
                 penalty=Fraction(self._penalty),
-                failure_of=lambda component: kinds[chain.propositions[component[0]]],
+                failure_of=failures_of(chain, model, solution),
                 deadline=self._deadline,
             )
 
