@@ -155,12 +155,15 @@ def _number(text: str, exact: bool) -> Number:
 def storm_dialect(path: Path) -> dict[str, str]:
     """Rewrites PRISM's files for Storm, as `.storm` files beside them; gives their names as the worker wants them.
 
-    Storm's .tra begins with the kind of the model in place of its size; its .lab lists the labels in another way; its
-    files of rewards have no header.
+    Storm's .tra begins with the kind of the model in place of its size, and has no names of actions for chains; its .lab
+    lists the labels in another way; its files of rewards have no header.
     """
     with path.open(encoding="utf-8") as stream:
         kind = "dtmc" if len(stream.readline().split()) == 2 else "mdp"
-        transitions = _rewritten(path, f"{kind}\n" + stream.read())
+        rest = stream.read()
+    if kind == "dtmc":
+        rest = "".join(" ".join(line.split()[:3]) + "\n" for line in rest.splitlines())
+    transitions = _rewritten(path, f"{kind}\n{rest}")
     names, *rows = path.with_suffix(".lab").read_text(encoding="utf-8").splitlines()
     labels = [text.partition("=")[2].strip('"') for text in names.split()]
     lines = [f"#DECLARATION\n{' '.join(labels)}\n#END\n"]
