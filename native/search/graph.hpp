@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "assert.hpp"
+#include "flat_actions.hpp"
 #include "heuristics/heuristic.hpp"
 #include "search/budget.hpp"
 #include "simulator.hpp"
@@ -135,13 +136,6 @@ class SearchGraph {
   static constexpr std::uint8_t kGiven = 64;
 
  private:
-  // An unguarded action with few joint outcomes, multiplied out once.
-  struct FlatAction {
-    std::vector<std::vector<Literal>> changes;  // Of each outcome, deletes first.
-    std::vector<double> probabilities;
-  };
-
-  void flatten_actions();
   std::uint32_t distribution_id(const std::vector<double>& probabilities, double repetitions);
   void successors_of(StateId state, ActionId action);
   std::uint32_t* allocate(std::size_t size);

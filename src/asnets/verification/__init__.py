@@ -1,0 +1,13 @@
+"""What a policy guarantees: explicit models, and what is known for sure about them."""
+
+from asnets.verification.interval import Interval
+from asnets.verification.model import ExplicitModel, JointOutcomes, StateKind, explore_chain, explore_mdp
+
+__all__ = [
+    "ExplicitModel",
+    "Interval",
+    "JointOutcomes",
+    "StateKind",
+    "explore_chain",
+    "explore_mdp",
+]
