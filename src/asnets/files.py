@@ -128,7 +128,8 @@ class FilesTogether:
 
     def _rename(self) -> None:
         try:
-            for path in (*list(self._temporary)[:-1], *self._remove):
+            gone = [path for path in self._remove if path not in self._temporary]
+            for path in (*list(self._temporary)[:-1], *gone):
                 if os.path.lexists(path) and not path.is_dir():
                     with _naming(path):
                         self._replaced[path] = _temporary_name(path)

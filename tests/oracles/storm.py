@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 _WORKER = Path(__file__).with_name("storm_worker.py")
@@ -86,7 +85,7 @@ class Storm:
         self.version: str = self._read()["ready"]
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         self._process.kill()
         self._process.communicate()
 
@@ -111,10 +110,8 @@ class Storm:
         Raises:
             StormError: With what Storm says.
         """
-        if path.suffix == ".tra":
-            files = storm_dialect(path)
-        else:
-            files = {path.suffix.removeprefix("."): str(path.resolve())}
+        alone = {path.suffix.removeprefix("."): str(path.resolve())}
+        files = storm_dialect(path) if path.suffix == ".tra" else alone
         options = {"exact": exact, "precision": precision, "all_states": all_states}
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(files | options | {"properties": list(properties)}) + "\n")
@@ -155,8 +152,8 @@ def _number(text: str, exact: bool) -> Number:
 def storm_dialect(path: Path) -> dict[str, str]:
     """Rewrites PRISM's files for Storm, as `.storm` files beside them; gives their names as the worker wants them.
 
-    Storm's .tra begins with the kind of the model in place of its size, and has no names of actions for chains; its .lab
-    lists the labels in another way; its files of rewards have no header.
+    Storm's .tra begins with the kind of the model in place of its size, and has no names of actions for chains; its
+    .lab lists the labels in another way; its files of rewards have no header.
     """
     with path.open(encoding="utf-8") as stream:
         kind = "dtmc" if len(stream.readline().split()) == 2 else "mdp"

@@ -16,10 +16,10 @@ answered by one line. A job has
 | ``all_states`` | whether to give values of all states, not of the initial one alone |
 
 and its answer ``model`` ("dtmc" or "mdp"), ``states``, ``choices``, ``transitions``, ``labels`` (how many states have
-each), ``actions`` (how many choices have a name), ``build_seconds``, and for each property in ``results`` its ``value``,
-the sound bounds ``lower`` and ``upper`` that Storm gives (null where it has none), and ``seconds``. Numbers are strings:
-that of a double reads back as the same double, an exact one is a fraction, and infinite ones are "inf". A job that fails
-is answered by ``{"error": "..."}``, which does not end the worker.
+each), ``actions`` (how many choices have a name), ``build_seconds``, and for each property in ``results`` its
+``value``, the sound bounds ``lower`` and ``upper`` that Storm gives (null where it has none), and ``seconds``. Numbers
+are strings: that of a double reads back as the same double, an exact one is a fraction, and infinite ones are "inf". A
+job that fails is answered by ``{"error": "..."}``, which does not end the worker.
 """
 
 import json

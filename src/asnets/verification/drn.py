@@ -12,31 +12,30 @@
     @model
     state 0 init
     // (vehicle-at l-1-1) …           if states are described
-    	action move-car(l-1-1,l-2-1) [1]
-    		1 : 0.5
-    		2 : 0.5
+        action move-car(l-1-1,l-2-1) [1]
+                1 : 0.5
+                2 : 0.5
 
-The cost of a choice is its reward in the reward model "cost". Numbers are doubles written so that they read back as the
-same double; rows are not normalised, and Storm does not ask for it. The choice of a policy that draws among several
-actions, and that of a state without one, has Storm's name for none, `__NOLABEL__`. `storm --buildchoicelab` reads names.
+The cost of a choice is its reward in the reward model "cost". Numbers are doubles written so that they read back as
+the same double; rows are not normalised, and Storm does not ask for it. The choice of a policy that draws among
+several actions, and that of a state without one, has Storm's name for none, `__NOLABEL__`. `storm --buildchoicelab`
+reads names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from asnets.files import FilesTogether
 from asnets.verification.labels import Bools
-from asnets.verification.names import drn_names
+from asnets.verification.model import ExplicitModel
+from asnets.verification.names import action_names, drn_names, proposition_names, title
 from asnets.verification.rows import Rows, counts, is_chain, pieces, texts
-
-if TYPE_CHECKING:
-    from asnets.verification.model import ExplicitModel
+from asnets.words import one_line
 
 SUFFIXES = (".drn",)
 _NO_NAME = "__NOLABEL__"
@@ -55,15 +54,12 @@ def write_drn(
 ) -> list[Path]:
     """Writes the file; the arguments are those of `write_prism`."""
     num_states, num_choices, _ = counts(model)
-    task = model.task
-    policy = f", policy {model.policy}" if is_chain(model) else ""
     header = (
-        f"// {task.problem} of {task.domain}, {task.cost_mode} costs{policy}\n"
+        f"// {one_line(title(model))}\n"
         f"@type: {'DTMC' if is_chain(model) else 'MDP'}\n@parameters\n\n"
         f"@reward_models\ncost\n@nr_states\n{num_states}\n@nr_choices\n{num_choices}\n@model\n"
     )
-    names = drn_names(map(task.action_name, range(task.num_actions)))
-    names_of_actions = np.array([*names, _NO_NAME], np.object_)  # The last one is that of NO_ACTION.
+    names = np.array([*drn_names(action_names(model)), _NO_NAME], np.object_)  # The last one is that of NO_ACTION.
     names_of_labels = _label_texts(labels)
     with files.writing(path) as stream:
         stream.write(header.encode())
@@ -72,7 +68,7 @@ def write_drn(
             heads = _state_lines(rows, names_of_labels)
             if states:
                 heads = _described(heads, rows, model)
-            stream.write(_joined(rows, heads, names_of_actions).encode())
+            stream.write(_joined(rows, heads, names).encode())
     return [path]
 
 
@@ -82,7 +78,8 @@ def _label_texts(labels: dict[str, Bools]) -> tuple[npt.NDArray[np.uint8], Texts
     for place, holds in enumerate(labels.values()):
         number |= holds.astype(np.uint8) << place
     sets = [
-        "".join(f" {name}" for place, name in enumerate(labels) if code >> place & 1) for code in range(1 << len(labels))
+        "".join(f" {name}" for place, name in enumerate(labels) if code >> place & 1)
+        for code in range(1 << len(labels))
     ]
     return number, np.array(sets, np.object_)
 
@@ -95,9 +92,9 @@ def _state_lines(rows: Rows, names: tuple[npt.NDArray[np.uint8], Texts]) -> list
 
 
 def _described(heads: list[str], rows: Rows, model: ExplicitModel) -> list[str]:
-    name = model.task.atom_name
+    names = proposition_names(model)
     return [
-        f"{head}// {' '.join(name(int(proposition)) for proposition in model.propositions(state))}\n"
+        f"{head}// {' '.join(names[proposition] for proposition in model.propositions(state))}\n"
         for state, head in zip(range(rows.first_state, rows.last_state), heads, strict=True)
     ]
 
@@ -116,7 +113,7 @@ def _joined(rows: Rows, heads: list[str], names: Texts) -> str:
     ordered = np.empty(len(heads) + len(rows.sizes) + len(rows.successors), np.object_)
     ordered[np.arange(len(heads)) + first_choices + before[first_choices]] = heads
     ordered[np.arange(len(rows.sizes)) + states_before_choice + before] = list(choices)
-    ordered[
-        np.arange(len(rows.successors)) + choice_of_transition + 1 + states_before_choice[choice_of_transition]
-    ] = list(transitions)
+    ordered[np.arange(len(rows.successors)) + choice_of_transition + 1 + states_before_choice[choice_of_transition]] = (
+        list(transitions)
+    )
     return "".join(ordered.tolist())

@@ -8,24 +8,20 @@
 | `gives_up` | the policy of a chain gives up, though some action is applicable |
 | `unexplored` | the model ends there, because of a limit |
 
-A dead end of an MDP that is complete is a state from which no path of the model leads to a goal, which is all of them. A
-chain does not show where other actions lead. There, a state from which the policy may still reach the goal is none; of
-the others, those where no action is applicable or the goal is out of reach in the relaxation, and whatever follows
+A dead end of an MDP that is complete is a state from which no path of the model leads to a goal, which is all of them.
+A chain does not show where other actions lead. There, a state from which the policy may still reach the goal is none;
+of the others, those where no action is applicable or the goal is out of reach in the relaxation, and whatever follows
 them. A chain may have further states that are dead ends and are not proved to be.
 """
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.simulator import Simulator
-
-if TYPE_CHECKING:
-    from asnets.verification.model import ExplicitModel
+from asnets.verification.model import ExplicitModel, StateKind
 
 Bools = npt.NDArray[np.bool_]
 
@@ -39,8 +35,6 @@ def state_labels(model: ExplicitModel, deadline: Deadline = NO_DEADLINE) -> dict
     Raises:
         LimitError: If the deadline passes.
     """
-    from asnets.verification.model import StateKind
-
     kinds = np.asarray(model.kinds)
     init = np.zeros(model.num_states, np.bool_)
     init[0] = True
@@ -57,40 +51,42 @@ def state_labels(model: ExplicitModel, deadline: Deadline = NO_DEADLINE) -> dict
 def _reaching(model: ExplicitModel, targets: Bools) -> Bools:
     """Whether some path leads from each state to one of these states."""
     from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import breadth_first_order
 
-    count = model.num_states
-    # Backwards from one more state, which follows all of them.
-    into_targets = np.flatnonzero(targets)
-    first = np.asarray(model.first_transition)[np.asarray(model.first_choice)]
-    sources = np.concatenate([np.repeat(np.arange(count), np.diff(first.astype(np.int64))), into_targets])
-    successors = np.concatenate([model.successors, np.full(len(into_targets), count)])
-    ones = np.ones(len(sources), np.int8)
-    backwards = csr_array((ones, (successors, sources)), shape=(count + 1, count + 1))
-    order = breadth_first_order(backwards, count, return_predecessors=False)
-    reaching = np.zeros(count + 1, np.bool_)
-    reaching[order] = True
-    return reaching[:count]
+    first = model.first_transition[model.first_choice.astype(np.int64)]
+    size = (model.num_states, model.num_states)
+    edges = csr_array((np.ones(model.num_transitions, np.bool_), model.successors, first), size).tocsc()
+    begins, sources = edges.indptr, edges.indices  # Backwards: the states before each state.
+    reaching = targets.copy()
+    frontier = np.flatnonzero(targets)
+    while len(frontier):
+        sizes = begins[frontier + 1] - begins[frontier]
+        places = np.arange(sizes.sum()) + np.repeat(begins[frontier] - (np.cumsum(sizes) - sizes), sizes)
+        before = sources[places]
+        frontier = np.unique(before[~reaching[before]])
+        reaching[frontier] = True
+    return reaching
 
 
 def _of_chain(model: ExplicitModel, stopped: Bools, hopeless: Bools, deadline: Deadline) -> tuple[Bools, Bools]:
-    simulator = Simulator(model.task)
     dead_end = np.zeros(model.num_states, np.bool_)
     gives_up = np.zeros(model.num_states, np.bool_)
-    first = np.asarray(model.first_transition)[np.asarray(model.first_choice)]
-    for state in np.flatnonzero(hopeless | stopped):
+    if model.task is None:
+        return dead_end, gives_up
+    simulator = Simulator(model.task)
+    first = model.first_transition[model.first_choice.astype(np.int64)].astype(np.int64)
+    for state in np.flatnonzero(hopeless | stopped).tolist():
         deadline.check(_DOING)
         if dead_end[state] and not stopped[state]:
             continue
-        described = simulator.state_of(model.propositions(int(state)))
+        described = simulator.state_of(model.propositions(state))
         gives_up[state] = stopped[state] and bool(described.applicable)
         if not dead_end[state] and described.is_dead_end:
             dead_end[state] = True
-            pending = [int(state)]  # Whatever follows a dead end is one.
+            pending = [state]  # Whatever follows a dead end is one.
             while pending:
                 after = pending.pop()
-                for successor in model.successors[int(first[after]) : int(first[after + 1])]:
+                for successor in model.successors[first[after] : first[after + 1]].tolist():
                     if not dead_end[successor]:
                         dead_end[successor] = True
-                        pending.append(int(successor))
+                        pending.append(successor)
     return dead_end, gives_up

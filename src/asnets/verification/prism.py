@@ -8,11 +8,11 @@
 | `.sta` | the true propositions, if asked for | `(p, q, …)`, then `state:(true,false,…)` |
 | `.tra` | transitions | `state successor probability action`, for MDPs `state choice successor probability action` |
 
-The format is that of the appendix "Explicit Model Files" of PRISM's manual. Numbers are doubles written so that they read
-back as the same double; rows are not normalised (PRISM accepts sums that are off by 1e-5; ours are off by some 1e-16). In
-a chain the cost of a step depends on the state alone, so that it is a reward of the state: `R{"cost"}=? [F "goal"]`
-counts it when the state is left. Actions go by identifiers of PRISM (`names.py`); the choice of a policy that draws among
-several actions, and that of a state without one, has none.
+The format is that of the appendix "Explicit Model Files" of PRISM's manual. Numbers are doubles written so that they
+read back as the same double; rows are not normalised (PRISM accepts sums that are off by 1e-5; ours are off by some
+1e-16). In a chain the cost of a step depends on the state alone, so that it is a reward of the state: `R{"cost"}=? [F
+"goal"]` counts it when the state is left. Actions go by identifiers of PRISM (`names.py`); the choice of a policy that
+draws among several actions, and that of a state without one, has none.
 
 Storm has a dialect of these files with other headers, and reads DRN and UMB, which say more.
 """
@@ -21,17 +21,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 import numpy as np
 
 from asnets.files import FilesTogether
 from asnets.verification.labels import Bools
-from asnets.verification.names import prism_names
+from asnets.verification.model import ExplicitModel
+from asnets.verification.names import action_names, prism_names, proposition_names
 from asnets.verification.rows import NO_ACTION, counts, is_chain, lines, pieces, texts
-
-if TYPE_CHECKING:
-    from asnets.verification.model import ExplicitModel
 
 SUFFIXES = (".lab", ".srew", ".trew", ".sta", ".tra")
 
@@ -100,8 +98,7 @@ def _write_rewards(stream: IO[bytes], model: ExplicitModel, check: Callable[[int
 
 
 def _write_states(stream: IO[bytes], model: ExplicitModel, check: Callable[[int], None]) -> None:
-    task = model.task
-    names = prism_names(map(task.atom_name, range(task.num_propositions)))
+    names = prism_names(proposition_names(model))
     stream.write(f"({','.join(names)})\n".encode())
     for rows in pieces(model):
         check(rows.first_state)
@@ -117,8 +114,7 @@ def _write_transitions(stream: IO[bytes], model: ExplicitModel, check: Callable[
     num_states, num_choices, num_transitions = counts(model)
     sizes = (num_states, num_transitions) if chain else (num_states, num_choices, num_transitions)
     stream.write((" ".join(map(str, sizes)) + "\n").encode())
-    task = model.task
-    names = prism_names(map(task.action_name, range(task.num_actions)))
+    names = prism_names(action_names(model))
     ends = np.array([*(f" {name}\n" for name in names), "\n"], np.object_)
     assert NO_ACTION == -1  # The last of the ends.
     for rows in pieces(model):

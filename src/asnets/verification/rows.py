@@ -1,20 +1,19 @@
 """The rows of an explicit model, piece by piece, as files for model checkers list them.
 
-Model checkers want at least one choice in every state. A state without one (a goal, a state where the run has stopped or
-the model ends) gets a choice without an action, which costs nothing and stays there.
+Model checkers want at least one choice in every state. A state without one (a goal, a state where the run has stopped
+or the model ends) gets a choice without an action, which costs nothing and stays there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from asnets.verification.model import ExplicitModel
+from asnets.verification.model import ExplicitModel
 
 Numbers = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
@@ -103,7 +102,7 @@ def _rows(model: ExplicitModel, first: int, last: int) -> Rows:
 
 
 def lines(pattern: str, *columns: Numbers) -> bytes:
-    """A line for each row of a table, by a pattern such as "%d %s\\n"."""
+    """A text for each row of a table, by a pattern such as "%d %s"."""
     return "".join(map(pattern.__mod__, zip(*(column.tolist() for column in columns), strict=True))).encode()
 
 

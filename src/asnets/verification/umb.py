@@ -1,12 +1,12 @@
 """Explicit models in UMB, the binary format that model checkers are coming to share (Storm 2.0, PRISM 4.9 read it).
 
-A UMB file is an archive of arrays with an index that says what they mean. The index is built and checked by the package
-`umbi`, which is the format's own library. The arrays are written straight from ours, since `umbi` handles them number by
-number, in Python.
+A UMB file is an archive of arrays with an index that says what they mean. The index is built and checked by the
+package `umbi`, which is the format's own library. The arrays are written straight from ours, since `umbi` handles them
+number by number, in Python.
 
-Costs are the reward "cost" of choices, labels other than init are atomic propositions of states, and actions have their names in PPDDL;
-the choice of a policy that draws among several actions, and that of a state without one, has the empty name. States are
-described by one Boolean variable for each proposition.
+Costs are the reward "cost" of choices, labels other than init are atomic propositions of states, and actions have
+their names in PPDDL; the choice of a policy that draws among several actions, and that of a state without one, has the
+empty name. States are described by one Boolean variable for each proposition.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import json
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,10 +25,9 @@ import numpy.typing as npt
 from asnets.extras import require
 from asnets.files import FilesTogether
 from asnets.verification.labels import Bools
+from asnets.verification.model import ExplicitModel
+from asnets.verification.names import action_names, proposition_names, title
 from asnets.verification.rows import NO_ACTION, Rows, counts, is_chain, pieces
-
-if TYPE_CHECKING:
-    from asnets.verification.model import ExplicitModel
 
 SUFFIXES = (".umb",)
 _COMPRESSION = 1  # The fastest; numbers of states do not get much smaller with more.
@@ -74,11 +73,11 @@ def write_umb(
                 values = values.astype("<u8")
             yield values.tobytes()
 
-    names = ["", *map(model.task.action_name, range(model.task.num_actions))]
-    encoded = [name.encode() for name in names]
+    actions = [name.encode() for name in ("", *action_names(model))]
     with (
         files.writing(path) as stream,
-        gzip.GzipFile("", "wb", _COMPRESSION, stream, mtime=0) as compressed,  # Without a time: equal models, equal files.
+        # Without a time, so that equal models are equal files.
+        gzip.GzipFile("", "wb", _COMPRESSION, stream, mtime=0) as compressed,
         tarfile.open(fileobj=compressed, mode="w|") as archive,
     ):
 
@@ -101,17 +100,18 @@ def write_umb(
             4 * num_choices,
             each(lambda rows: (rows.choice_actions - NO_ACTION).astype("<u4")),
         )
-        ends = np.cumsum([0, *map(len, encoded)]).astype("<u8").tobytes()
+        ends = np.cumsum([0, *map(len, actions)]).astype("<u8").tobytes()
         add("actions/choices/string-mapping.bin", len(ends), [ends])
-        add("actions/choices/strings.bin", sum(map(len, encoded)), encoded)
+        add("actions/choices/strings.bin", sum(map(len, actions)), actions)
         add(
             "annotations/rewards/cost/choices/values.bin",
             8 * num_choices,
             each(lambda rows: rows.choice_costs.astype("<f8")),
         )
         if states:
-            width = _bytes_per_state(model)
-            add("valuations/states/valuations.bin", width * num_states, each(lambda rows: _described(model, rows)))
+            width = _bytes_for(len(proposition_names(model)))
+            described = each(lambda rows: _described(model, rows, width))
+            add("valuations/states/valuations.bin", width * num_states, described)
     return [path]
 
 
@@ -125,12 +125,12 @@ def _bits(values: Bools) -> bytes:
     return packed + bytes(-len(packed) % 8)
 
 
-def _bytes_per_state(model: ExplicitModel) -> int:
-    return max(1, -(-model.task.num_propositions // 8))
+def _bytes_for(num_propositions: int) -> int:
+    return max(1, -(-num_propositions // 8))
 
 
-def _described(model: ExplicitModel, rows: Rows) -> npt.NDArray[np.uint8]:
-    true = np.zeros((rows.last_state - rows.first_state, 8 * _bytes_per_state(model)), np.bool_)
+def _described(model: ExplicitModel, rows: Rows, width: int) -> npt.NDArray[np.uint8]:
+    true = np.zeros((rows.last_state - rows.first_state, 8 * width), np.bool_)
     for place, state in enumerate(range(rows.first_state, rows.last_state)):
         true[place, model.propositions(state)] = True
     return np.packbits(true, axis=1, bitorder="little")
@@ -145,16 +145,16 @@ def _index(model: ExplicitModel, labels: dict[str, Bools], states: bool) -> Any:
 
     from asnets import __version__
 
-    task = model.task
     num_states, num_choices, num_branches = counts(model)
     double = SizedType.for_type(NumericPrimitiveType.DOUBLE)
     boolean = SizedType.for_type(PrimitiveType.BOOL)
     valuations = None
     if states:
+        names = proposition_names(model)
         variables = StructType()
-        for proposition in range(task.num_propositions):
-            variables.add_attribute(task.atom_name(proposition), SizedType(PrimitiveType.BOOL, 1))
-        if padding := 8 * _bytes_per_state(model) - task.num_propositions:
+        for name in names:
+            variables.add_attribute(name, SizedType(PrimitiveType.BOOL, 1))
+        if padding := 8 * _bytes_for(len(names)) - len(names):
             variables.add_padding(padding)
         valuations = {"states": umb.ValuationDescription(unique=True, classes=[variables])}
     aps = {label: umb.AnnotationDescription(applies_to=["states"], type=boolean) for label in labels if label != "init"}
@@ -162,18 +162,14 @@ def _index(model: ExplicitModel, labels: dict[str, Bools], states: bool) -> Any:
         format_version=__format_version__,
         format_revision=__format_revision__,
         file_data=umb.FileData(tool="asnets", tool_version=__version__),
-        model_data=umb.ModelData(
-            name=task.problem,
-            description=f"{task.problem} of {task.domain}, {task.cost_mode} costs"
-            + (f", policy {model.policy}" if is_chain(model) else ""),
-        ),
+        model_data=umb.ModelData(name=None if model.task is None else model.task.problem, description=title(model)),
         transition_system=umb.TransitionSystem(
             time="discrete",
             num_players=0 if is_chain(model) else 1,
             num_states=num_states,
             num_initial_states=1,
             num_choices=num_choices,
-            num_choice_actions=task.num_actions + 1,
+            num_choice_actions=1 + len(action_names(model)),
             num_branches=num_branches,
             num_branch_actions=0,
             num_observations=0,
