@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -32,6 +33,7 @@ from asnets.verification.rows import counts, is_chain
 
 DEFAULT_MAX_STATES = 10_000_000
 DEFAULT_MEMORY = 10 * 10**9
+_BEGINNING = 1000  # Bytes, by which a file is told.
 
 
 class Write(Protocol):
@@ -66,19 +68,13 @@ class Format:
     write: Write
     require: Callable[[], None] = lambda: None
 
-    def paths(self, path: Path) -> list[Path]:
-        """The files that it may write for a name, the one by which they are named last."""
+    def paths(self, path: Path) -> dict[Path, str]:
+        """The files that it may write for a name, the one by which they are named last; what each begins with."""
+        if len(self.suffixes) == 1:
+            return {path: self.begins[0]}
         base = path.with_suffix("") if path.suffix in self.suffixes else path
-        return [base.with_name(base.name + suffix) for suffix in self.suffixes]
-
-    def is_file(self, path: Path) -> bool:
-        """Whether a file of one of its suffixes looks like one that it wrote."""
-        try:
-            with path.open("rb") as stream:
-                begin = stream.read(1000)
-        except OSError:
-            return False
-        return re.match(self.begins[self.suffixes.index(path.suffix)].encode(), begin, re.DOTALL) is not None
+        names = [base.with_name(base.name + suffix) for suffix in self.suffixes]
+        return dict(zip(names, self.begins, strict=True))
 
 
 FORMATS: dict[str, Format] = {
@@ -170,9 +166,17 @@ def check_output(path: Path, format_name: str, *, force: bool) -> list[Path]:
     if not path.name or path.is_dir():
         raise ConfigError(f"{path} is a folder; give the name of a file")
     paths = chosen.paths(path)
-    for file in paths:
-        check_replaceable(file, f"{file.suffix} file of a model", chosen.is_file, force=force)
-    return paths
+    for (file, begins), suffix in zip(paths.items(), chosen.suffixes, strict=True):
+        check_replaceable(file, f"{suffix} file of a model", partial(_has_beginning, begins), force=force)
+    return list(paths)
+
+
+def _has_beginning(pattern: str, path: Path) -> bool:
+    try:
+        with path.open("rb") as stream:
+            return re.match(pattern.encode(), stream.read(_BEGINNING), re.DOTALL) is not None
+    except OSError:
+        return False
 
 
 def export(
@@ -288,8 +292,8 @@ def _cut_off(model: ExplicitModel, max_states: int, memory_limit: int, deadline:
     what = f"the chain of {model.policy} on {problem}" if is_chain(model) else f"the MDP of {problem}"
     if model.status == "states":
         return LimitError(f"{what} has more than {max_states:,} states, which is the limit; nothing is written")
-    words = {"memory": f"the memory limit of {memory_limit / 1e6:,.0f} MB", "interrupted": "an interruption"}
-    limit = words.get(model.status, deadline.words)
+    is_memory = model.status == "memory"
+    limit = f"the memory limit of {memory_limit / 1e6:,.0f} MB" if is_memory else deadline.words
     return LimitError(
         f"{limit} was reached after {model.num_states:,} states of {what}, which has more; nothing is written"
     )
