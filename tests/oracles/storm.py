@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import mmap
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -54,7 +55,7 @@ class Answer:
         labels: How many states have each label.
         actions: How many choices have the name of an action.
         results: Of the properties, in their order.
-        values: With `all_states`, of the first property in each state; else empty.
+        values: With `all_states`, of each property in each state; else empty.
     """
 
     model: str
@@ -65,7 +66,7 @@ class Answer:
     actions: int
     build_seconds: float
     results: tuple[Checked, ...]
-    values: tuple[Number, ...]
+    values: tuple[tuple[Number, ...], ...]
 
 
 class Storm:
@@ -105,7 +106,7 @@ class Storm:
             properties: In Storm's language.
             exact: Whether to compute with rational numbers; of DRN files only.
             precision: Relative, of what is computed with doubles.
-            all_states: Whether to give the values of the first property in all states.
+            all_states: Whether to give the values of the properties in all states too.
 
         Raises:
             StormError: With what Storm says.
@@ -120,11 +121,7 @@ class Storm:
         if "error" in answer:
             raise StormError(f"{path}: {answer['error']}")
         results = answer.pop("results")
-        values: tuple[Number, ...] = ()
-        if all_states:
-            values = tuple(_number(text, exact) for text in results[0]["value"])
-            for result in results:
-                result["value"] = result["value"][0]
+        values = tuple(tuple(_number(text, exact) for text in result.pop("values", ())) for result in results)
         checked = tuple(
             Checked(
                 _number(result["value"], exact),
@@ -179,5 +176,7 @@ def storm_dialect(path: Path) -> dict[str, str]:
 
 def _rewritten(path: Path, text: str) -> str:
     target = path.with_name(f"{path.name}.storm").resolve()
-    target.write_text(text, encoding="utf-8")
+    # Storm reads on behind the end of a file that fills its last page of memory.
+    filled = len(text.encode()) % mmap.PAGESIZE == 0
+    target.write_text(text + "\n" * filled, encoding="utf-8")
     return str(target)

@@ -13,7 +13,7 @@ answered by one line. A job has
 | ``properties`` | a list of properties, such as ``Pmax=? [F "goal"]`` |
 | ``exact`` | whether to compute with rational numbers (DRN only; decimal numbers are taken for what they say) |
 | ``precision`` | relative, of what is computed with doubles; 1e-9 if left out |
-| ``all_states`` | whether to give values of all states, not of the initial one alone |
+| ``all_states`` | whether to give values of all states too, not of the initial one alone |
 
 and its answer ``model`` ("dtmc" or "mdp"), ``states``, ``choices``, ``transitions``, ``labels`` (how many states have
 each), ``actions`` (how many choices have a name), ``build_seconds``, and for each property in ``results`` its
@@ -70,10 +70,14 @@ def _check(model: Any, text: str, environment: Any, all_states: bool) -> dict[st
     checked = stormpy.model_checking(model, stormpy.parse_property(text), environment=environment)
     seconds = time.perf_counter() - begin
     initial = checked[model.initial_states[0]]
-    value: Any = _text(initial.value)
-    if all_states:
-        value = [_text(checked.get_value(state)) for state in range(model.nr_states)]
-    return {"value": value, "lower": _text(initial.lower), "upper": _text(initial.upper), "seconds": seconds}
+    values = [_text(checked.get_value(state)) for state in range(model.nr_states)] if all_states else []
+    return {
+        "value": _text(initial.value),
+        "lower": _text(initial.lower),
+        "upper": _text(initial.upper),
+        "values": values,
+        "seconds": seconds,
+    }
 
 
 def _answer(job: dict[str, Any]) -> dict[str, Any]:
