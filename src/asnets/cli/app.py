@@ -22,6 +22,7 @@ from asnets.cli.running import reporting
 from asnets.cli.simulate import simulate
 from asnets.cli.solve import solve
 from asnets.cli.train import train
+from asnets.cli.verify import verify
 from asnets.machine import version_lines
 
 app = typer.Typer(
@@ -46,6 +47,7 @@ for command in (
     train,
     evaluate,
     run,
+    verify,
     export,
     models,
     reproduce,

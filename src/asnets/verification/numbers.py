@@ -99,4 +99,5 @@ def _exact_digits(low: float, high: float) -> str:
 def _outward(number: float, scale: float, rounding: Any) -> str:
     """A bound to about two digits of how much there is to tell, rounded to the side on which it still holds."""
     places = max(0, min(12, 2 - (math.floor(math.log10(abs(scale))) if scale else 0)))
-    return f"{rounding(number * 10**places) / 10**places:.{places}f}"
+    text = f"{rounding(number * 10**places) / 10**places:.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -9,16 +9,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from asnets.deadline import NO_DEADLINE, Deadline
-from asnets.errors import AsnetsError
+from asnets.errors import AsnetsError, ConfigError
 from asnets.grounding import GroundTask
 from asnets.planning.solvers import SearchLimits, Solver
 from asnets.verification.interval import Interval
+from asnets.verification.model import explore_mdp
 from asnets.verification.numbers import BOUNDED, EXACT, Number
+from asnets.verification.reachability import goal_prospects
 
+MAX_MDP = 1_000_000
+"""States of the MDP that are looked at for the greatest probability of the goal."""
+NEGLIGIBLE = 1e-6
+"""A gap up to this counts as none in words: bounds have a width themselves."""
 _ROUNDING = 1e-9
 
 
@@ -58,19 +64,18 @@ class Gap:
     @property
     def words(self) -> str:
         """The gap in words, such as "at most 3.1% above optimal"."""
+        gap, ends = self.absolute if self.relative is None else self.relative, "above optimal"
+        shown = _percent if self.relative is not None else _plain
         if self.of == "goal_probability":
-            if self.absolute.upper <= 0:
-                return "as probable as can be"
-            return f"at most {_percent(self.absolute.upper)} less probable than it can be"
-        most = self.absolute.upper if self.relative is None else self.relative.upper
-        if math.isinf(most):
-            least = self.absolute.lower
-            return f"at least {least:.4g} above optimal" if least > 0 else "not known"
-        if self.relative is None:
-            return f"at most {most:.4g} above optimal"
-        least = self.relative.lower
-        from_ = f", at least {_percent(least, math.floor)}" if least > _ROUNDING else ""
-        return f"at most {_percent(most)} above optimal{from_}"
+            shown, ends = _percent, "less probable than it can be"
+        if gap.upper <= NEGLIGIBLE:
+            return "optimal"
+        if math.isinf(gap.upper):
+            return f"at least {shown(gap.lower, math.floor)} {ends}" if gap.lower > NEGLIGIBLE else "not known"
+        if gap.is_narrow(NEGLIGIBLE):
+            return f"{shown(gap.middle, round)} {ends}"
+        least = f", at least {shown(gap.lower, math.floor)}" if gap.lower > NEGLIGIBLE else ""
+        return f"at most {shown(gap.upper, math.ceil)} {ends}{least}"
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: null for a bound that is not known."""
@@ -86,15 +91,22 @@ class Gap:
         }
 
 
-def _percent(share: float, rounding: Callable[[float], int] = math.ceil) -> str:
+def _percent(share: float, rounding: Callable[[float], int]) -> str:
+    return f"{_plain(100 * share, rounding)}%"
+
+
+def _plain(number: float, rounding: Callable[[float], int]) -> str:
     """To a tenth, or to two digits of what is less, rounded to the side on which it holds."""
-    percent = 100 * share
-    places = 1 if percent >= 1 else min(6, 1 - math.floor(math.log10(max(percent, 1e-6))))
-    return f"{rounding(percent * 10**places) / 10**places:.{places}f}%"
+    places = 1 if number >= 1 else min(6, 1 - math.floor(math.log10(max(number, 1e-6))))
+    return f"{rounding(number * 10**places) / 10**places:.{places}f}"
+
+
+OBJECTIVES = ("penalty", "maxprob")
 
 
 def find_optimum(
     task: GroundTask,
+    objective: str,
     *,
     penalty: float,
     epsilon: float,
@@ -102,24 +114,54 @@ def find_optimum(
     memory: int | None = None,
     deadline: Deadline = NO_DEADLINE,
 ) -> Optimum | None:
-    """The best expected cost under the penalty; None if nothing can be said about it.
+    """The best that there is under an objective; None if nothing can be said about it.
 
     Args:
         task: The task.
+        objective: "penalty" for the least expected cost, "maxprob" for the greatest probability of the goal.
         penalty: What a run that fails pays.
         epsilon: How far apart bounds are that count as exact.
         seed: Of the search.
         memory: Resident memory of the process, in bytes, at which the search ends.
         deadline: When it ends.
+
+    Raises:
+        ConfigError: If there is no such objective.
     """
+    if objective not in OBJECTIVES:
+        raise ConfigError(f"the objective must be one of {', '.join(OBJECTIVES)}, not {objective!r}")
     try:
-        solver = Solver(task, "lrtdp", "lmcut", epsilon=epsilon, penalty=penalty, seed=seed)
-        solution = solver.solve(limits=SearchLimits(memory=memory, deadline=deadline))
+        if objective == "maxprob":
+            return _greatest_probability(task, epsilon, memory, deadline)
+        return _least_cost(task, penalty, epsilon, seed, memory, deadline)
     except AsnetsError:
         return None  # Costs that the heuristic does not take, or successors that cannot be enumerated.
+
+
+def _least_cost(
+    task: GroundTask, penalty: float, epsilon: float, seed: int, memory: int | None, deadline: Deadline
+) -> Optimum:
+    solver = Solver(task, "lrtdp", "lmcut", epsilon=epsilon, penalty=penalty, seed=seed)
+    solution = solver.solve(limits=SearchLimits(memory=memory, deadline=deadline))
+    # Values only grow from those of the heuristic, which are not above the optimum, converged or not.
     lower = solution.value - _ROUNDING * max(1.0, abs(solution.value))
-    cost = Number(lower, math.inf, BOUNDED)
-    return Optimum(cost, None, f"{solver.planner} with {solver.heuristic}", solution.status)
+    return Optimum(Number(lower, penalty, BOUNDED), None, f"{solver.planner} with {solver.heuristic}", solution.status)
+
+
+def _greatest_probability(task: GroundTask, epsilon: float, memory: int | None, deadline: Deadline) -> Optimum:
+    model = explore_mdp(task, max_states=MAX_MDP, memory=memory, threads=1, deadline=deadline.part(0.5))
+    interval = goal_prospects(model, epsilon=epsilon, deadline=deadline).of(0)
+    number = Number(*interval, EXACT if interval.is_narrow(epsilon) else BOUNDED)
+    return Optimum(None, number, "interval iteration", "converged" if model.is_complete else model.status)
+
+
+def with_upper_bound(optimum: Optimum, cost: Number, epsilon: float) -> Optimum:
+    """The same, told that a policy has this cost: the optimum is no more."""
+    if optimum.cost is None or cost.upper >= optimum.cost.upper or cost.guarantee not in (EXACT, BOUNDED):
+        return optimum
+    interval = Interval(min(optimum.cost.lower, cost.upper), cost.upper)
+    guarantee = EXACT if interval.is_narrow(epsilon) else BOUNDED
+    return replace(optimum, cost=Number(*interval, guarantee))
 
 
 def cost_gap(cost: Number, optimal: Number, of: str = "expected_cost") -> Gap:

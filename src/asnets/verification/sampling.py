@@ -265,7 +265,7 @@ class _Runs:
         return at_least, np.where(self._open, math.inf, at_most)
 
     def _least_costs(self) -> tuple[Floats, Floats]:
-        """What each run costs at least until it has failed or reached the goal, and likewise 0 if it does not reach it."""
+        """What each run costs at least until it ends, and what it costs at least and reaches the goal (else 0)."""
         lowest = np.where(self._open & (self._low < 0), -math.inf, self._lowest_so_far())
         reached = np.where(self._goal, self._costs, 0.0)
         return np.where(self._goal, self._costs, lowest), np.where(self._open & (self._low < 0), -math.inf, reached)

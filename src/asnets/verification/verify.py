@@ -42,7 +42,7 @@ from asnets.verification.distribution import QUANTILES, TAILS, CostDistribution,
 from asnets.verification.interval import Interval
 from asnets.verification.model import ExplicitModel, explore_chain
 from asnets.verification.numbers import BOUNDED, EXACT, Number, sharpened
-from asnets.verification.optimum import Gap, Optimum, cost_gap, find_optimum, probability_gap
+from asnets.verification.optimum import Gap, Optimum, cost_gap, find_optimum, probability_gap, with_upper_bound
 from asnets.verification.rational import RationalSolution, failures_of, rational_chain, solve_rational
 from asnets.verification.result import NUMBERS, Chain, Method, Verification
 from asnets.verification.sampling import Samples, sample
@@ -96,8 +96,8 @@ def verify(
         policy: Of a task.
         method: "exact" explores the chain and solves it; "bounded" explores a part of it; "statistical" makes runs;
             "auto" takes the first of them that the limits allow, and runs where bounds are not narrow enough.
-        objective: What the policy is compared with: the least expected cost ("penalty"), the greatest probability of
-            the goal ("maxprob"), or among the policies of the latter, the least cost ("lexicographic").
+        objective: What the policy is compared with: the least expected cost ("penalty"), the greatest probability
+            of the goal ("maxprob").
         penalty: What a run that fails pays; None for what the task says.
         epsilon: How far apart bounds may be that are called exact, relative to the number where that is above 1.
         max_states: How many states of the chain to explore.
@@ -214,18 +214,18 @@ class _Work:
         return used + max(1, int(share * (self._memory - used)))
 
     def find_optimum(self, objective: str, seed: int) -> Optimum | None:
-        optimum = None
         with self._part("optimum"):
             self._show("looking for the optimum")
-            optimum = find_optimum(
+            return find_optimum(
                 self._policy.task,
+                objective,
                 penalty=self._penalty,
                 epsilon=self._epsilon,
                 seed=seed,
                 memory=self._memory_share(_OPTIMUM_MEMORY),
                 deadline=self._deadline.part(_OPTIMUM_TIME),
             )
-        return optimum
+        return None
 
     def explore(self, max_states: int, method: str) -> None:
         """Explores the chain; where it is too large, the states that are met most probably."""
@@ -351,6 +351,8 @@ class _Work:
             if number is not None:
                 numbers[name] = number
         self._seconds["total"] = self._deadline.elapsed
+        if optimum is not None:
+            optimum = with_upper_bound(optimum, numbers["expected_cost"], self._epsilon)
         method: Method = "bounded"
         if self._samples is not None:
             method = "statistical"
