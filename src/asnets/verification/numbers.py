@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,16 +51,18 @@ class Number:
         return math.isfinite(self.lower) or math.isfinite(self.upper)
 
     def words(self, scale: float = 1.0, unit: str = "") -> str:
-        """The bounds in a few digits, outward: a bound that is shown holds as well."""
+        """The bounds in a few digits, rounded outward."""
         low, high = scale * self.lower, scale * self.upper
         if not self.is_known:
             return "not known"
         if self.guarantee == EXACT:
             return f"{_exact_digits(low, high)}{unit}"
         if math.isinf(high):
-            return f"at least {_outward(low, low, math.floor)}{unit}"
+            return f"at least {_outward(low, low / 100, math.floor)}{unit}"
         if math.isinf(low):
-            return f"at most {_outward(high, high, math.ceil)}{unit}"
+            return f"at most {_outward(high, high / 100, math.ceil)}{unit}"
+        if low == high:
+            return f"{low:.10g}{unit}"
         return f"{_outward(low, high - low, math.floor)} to {_outward(high, high - low, math.ceil)}{unit}"
 
     def __str__(self) -> str:
@@ -96,8 +99,9 @@ def _exact_digits(low: float, high: float) -> str:
     return f"{middle:.{digits}g}"
 
 
-def _outward(number: float, scale: float, rounding: Any) -> str:
-    """A bound to about two digits of how much there is to tell, rounded to the side on which it still holds."""
+def _outward(number: float, scale: float, rounding: Callable[[float], int]) -> str:
+    """A bound to two digits of a scale, rounded to the side on which it holds, but for the error of a float."""
     places = max(0, min(12, 2 - (math.floor(math.log10(abs(scale))) if scale else 0)))
-    text = f"{rounding(number * 10**places) / 10**places:.{places}f}"
+    shift = 1e-9 * abs(number) * (1 if rounding is math.floor else -1)
+    text = f"{rounding((number + shift) * 10**places) / 10**places:.{places}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

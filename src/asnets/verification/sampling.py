@@ -272,10 +272,14 @@ class _Runs:
 
     def _lowest_so_far(self) -> Floats:
         """What a run cost at some earlier state, at least."""
-        return np.zeros(len(self._costs)) if self._low >= 0 else self._steps * (self._low / max(1, self._max_steps))
+        return np.zeros(len(self._costs)) if self._low >= 0 else self._at_each_step(self._low)
 
     def _highest_so_far(self) -> Floats:
-        return self._costs if self._low >= 0 else self._steps * (self._high / max(1, self._max_steps))
+        return self._costs if self._low >= 0 else self._at_each_step(self._high)
+
+    def _at_each_step(self, of_all: float) -> Floats:
+        """What the steps of a run cost if `of_all` is what the greatest number of them costs."""
+        return self._steps.astype(np.float64) * (of_all / max(1, self._max_steps))
 
     def _mean_at_least(self, values: Floats, error: float) -> Interval:
         """From below alone: with all of the error."""

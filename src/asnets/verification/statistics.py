@@ -54,7 +54,7 @@ def check_confidence(confidence: float) -> None:
 
 def look_size(look: int) -> int:
     """How many samples there are at a look, counted from 1."""
-    return FIRST_LOOK * 2 ** (look - 1)
+    return FIRST_LOOK << (look - 1)
 
 
 def spent_error(error: float, look: int) -> float:

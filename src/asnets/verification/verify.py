@@ -45,9 +45,10 @@ from asnets.verification.numbers import BOUNDED, EXACT, Number, sharpened
 from asnets.verification.optimum import Gap, Optimum, cost_gap, find_optimum, probability_gap, with_upper_bound
 from asnets.verification.rational import RationalSolution, failures_of, rational_chain, solve_rational
 from asnets.verification.result import NUMBERS, Chain, Method, Verification
-from asnets.verification.sampling import Samples, sample
+from asnets.verification.sampling import Samples, never_gives_up, sample
 from asnets.verification.sealing import Sealing, find_sealing
 from asnets.verification.statistics import check_confidence
+from asnets.words import count
 
 if TYPE_CHECKING:
     from asnets.grounding import GroundTask
@@ -61,9 +62,10 @@ MAX_LIKELIEST = 1_000_000
 """States of the part of a chain that gives bounds, where the whole is too large: more hardly narrows them."""
 
 # Shares of the time that is left, in this order. Whatever ends early leaves its time to the next.
-_OPTIMUM_TIME = 0.15
-_EXPLORATION_TIME = 0.6
+_OPTIMUM_TIME = 0.1
+_EXPLORATION_TIME = 0.85
 _BOUNDS_TIME = 0.4
+_DETAIL_TIME = 0.1
 _OPTIMUM_MEMORY = 0.25
 _EXPLORATION_MEMORY = 0.6  # What is left is for solving.
 _PROBABILITIES = ("goal_probability", "dead_end_probability", "loop_probability", "gives_up_probability")
@@ -133,7 +135,8 @@ def verify(
     _check(method, epsilon, width, time_limit, memory_limit)
     paid = _penalty(policy.task, penalty)
     with show_progress(progress, _figures, lambda words: None) as show:
-        work = _Work(policy, paid, epsilon, memory_limit, threads, Deadline(time_limit, within=deadline), show)
+        end = Deadline(time_limit - _margin(time_limit), within=deadline)
+        work = _Work(policy, paid, epsilon, memory_limit, threads, end, show)
         optimum = work.find_optimum(objective, seed) if optimal else None
         if method != "statistical":
             work.explore(max_states, method)
@@ -145,6 +148,11 @@ def verify(
         if method == "statistical" or (method == "auto" and not work.is_narrow(width)):
             work.sample(width, confidence, max_steps, seed)
         return work.result(objective, optimum, confidence, max_steps, seed)
+
+
+def _margin(time_limit: float) -> float:
+    """Seconds for what does not look at the clock: a step of all runs at once, a confidence interval, the result."""
+    return min(2.0, 0.1 * time_limit)
 
 
 def _check(method: str, epsilon: float, width: float, time_limit: float, memory_limit: int) -> None:
@@ -169,6 +177,24 @@ def _penalty(task: GroundTask, penalty: float | None) -> float:
 def _figures() -> Iterator[Callable[[str], None]]:
     with live_figures("verifying") as show:
         yield lambda words: show(words)
+
+
+class _Part:
+    """Counts the seconds of a part; one that a limit ends leaves what there is, and says so."""
+
+    def __init__(self, name: str, seconds: dict[str, float], limits: list[str]) -> None:
+        self._name, self._seconds, self._limits = name, seconds, limits
+
+    def __enter__(self) -> None:
+        self._begin = time.perf_counter()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
+        spent = time.perf_counter() - self._begin
+        self._seconds[self._name] = self._seconds.get(self._name, 0.0) + spent
+        if isinstance(error, LimitError):
+            self._limits.append(str(error))
+            return True
+        return False
 
 
 class _Work:
@@ -197,16 +223,8 @@ class _Work:
         self._limits: list[str] = []
         self._seconds: dict[str, float] = {}
 
-    @contextmanager
-    def _part(self, name: str) -> Iterator[None]:
-        """Counts the seconds of a part; one that a limit ends leaves what there is."""
-        begin = time.perf_counter()
-        try:
-            yield
-        except LimitError as error:
-            self._limits.append(str(error))
-        finally:
-            self._seconds[name] = self._seconds.get(name, 0.0) + time.perf_counter() - begin
+    def _part(self, name: str) -> _Part:
+        return _Part(name, self._seconds, self._limits)
 
     def _memory_share(self, share: float) -> int:
         """A part of the memory that is left, as a limit of the process."""
@@ -273,7 +291,8 @@ class _Work:
             return
         with self._part("distribution"):
             self._show("following what runs cost")
-            self._distribution = costs_of_runs(model, self._solution, deadline=self._deadline.part(_BOUNDS_TIME))
+            share = _BOUNDS_TIME if model.is_complete else _DETAIL_TIME
+            self._distribution = costs_of_runs(model, self._solution, deadline=self._deadline.part(share))
 
     def explain(self) -> None:
         """Looks for the likeliest and the shortest way into failure, and for where the first was sealed."""
@@ -282,7 +301,8 @@ class _Work:
             return
         with self._part("explanation"):
             self._show("looking for ways into failure")
-            within = self._deadline.part(_BOUNDS_TIME)
+            share = _BOUNDS_TIME if model.is_complete else _DETAIL_TIME
+            within = self._deadline.part(share)
             likeliest = find_counterexample(model, solution, self._policy, "likeliest", deadline=within)
             if likeliest is None:
                 return
@@ -291,7 +311,7 @@ class _Work:
             if shortest is not None and shortest.path.states != likeliest.path.states:
                 self._counterexamples = (likeliest, shortest)
             self._sealing = find_sealing(
-                likeliest, memory=self._memory_share(_OPTIMUM_MEMORY), deadline=self._deadline.part(_BOUNDS_TIME)
+                likeliest, memory=self._memory_share(_OPTIMUM_MEMORY), deadline=self._deadline.part(share)
             )
 
     def solve_with_fractions(self) -> None:
@@ -321,7 +341,7 @@ class _Work:
     def sample(self, width: float, confidence: float, max_steps: int, seed: int) -> None:
         self._model = None  # What was explored is not needed any more; its memory is.
         with self._part("runs"):
-            self._samples = sample(
+            samples = sample(
                 self._policy,
                 penalty=self._penalty,
                 width=width,
@@ -335,11 +355,13 @@ class _Work:
                 deadline=self._deadline,
                 progress=lambda runs: self._show(f"running: {runs:,} runs"),
             )
-            if self._samples.status != "narrow":
+            if samples.runs:
+                self._samples = samples
+            if samples.status != "narrow":
                 what = {"time": "the time limit", "memory": "the memory limit", "runs": "the greatest number of runs"}
                 self._limits.append(
-                    f"intervals are wider than asked for: {what[self._samples.status]} was reached after "
-                    f"{self._samples.runs:,} runs"
+                    f"intervals are wider than asked for: {what[samples.status]} was reached after "
+                    f"{count(samples.runs, 'run')}"
                 )
 
     def result(
@@ -385,6 +407,8 @@ class _Work:
 
     def _number(self, name: str, confidence: float) -> Number | None:
         """What is known of a number from all that was done; None for one that there is not."""
+        if name == "gives_up_probability" and never_gives_up(self._policy):
+            return Number(0.0, 0.0, EXACT)
         sure = Interval(0.0, 1.0) if name in _PROBABILITIES else Interval(-math.inf, math.inf)
         if self._solution is not None:
             solved: Interval | None = getattr(self._solution, name)
