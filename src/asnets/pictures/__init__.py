@@ -9,8 +9,18 @@ Path("run.html").write_text(page("A run", [picture.html]))
 """
 
 from asnets.pictures.draw import RunPicture, draw_run, picture_of
+from asnets.pictures.failure import failure_page, picture_of_failure
 from asnets.pictures.fragment import page
 from asnets.pictures.frame import FramePainter
 from asnets.pictures.network_picture import draw_network
 
-__all__ = ["FramePainter", "RunPicture", "draw_network", "draw_run", "page", "picture_of"]
+__all__ = [
+    "FramePainter",
+    "RunPicture",
+    "draw_network",
+    "draw_run",
+    "failure_page",
+    "page",
+    "picture_of",
+    "picture_of_failure",
+]

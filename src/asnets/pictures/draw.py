@@ -12,6 +12,7 @@ from asnets.notebook import NotebookView
 from asnets.pictures.blocks import BlocksWorld, find_blocks_world
 from asnets.pictures.fragment import MAX_CHANGES, MAX_TRUE, Card, Contents, draw_fragment
 from asnets.pictures.map_picture import MAX_LOCATIONS, draw_map, find_legs, leg_note
+from asnets.pictures.notes import NO_NOTES, Notes
 from asnets.pictures.steps_picture import draw_steps
 from asnets.pictures.style import standalone
 from asnets.pictures.tireworld import Tireworld, find_tireworld
@@ -76,13 +77,14 @@ def draw_run(
     return picture_of(run_once(own, seed=seed, max_steps=max_steps), task, title=title)
 
 
-def picture_of(run: Run, task: GroundTask, *, title: str | None = None) -> RunPicture:
+def picture_of(run: Run, task: GroundTask, *, title: str | None = None, notes: Notes = NO_NOTES) -> RunPicture:
     """Draws a run on a problem.
 
     Args:
         run: The run.
         task: The problem.
         title: Over the picture; the name of the problem if left out.
+        notes: What is remarked about the run and its states.
 
     Raises:
         ConfigError: If the run is of another task.
@@ -99,19 +101,19 @@ def picture_of(run: Run, task: GroundTask, *, title: str | None = None) -> RunPi
     world = find_tireworld(task)
     if world is not None:
         if len(world.locations) <= MAX_LOCATIONS:
-            picture = _draw_tireworld(world, run, title)
+            picture = _draw_tireworld(world, run, title, notes)
             if picture is not None:
                 return picture
         left_out = f"The map is not drawn: it has {count(len(world.locations), 'location')}."
     blocks = find_blocks_world(task)
     if blocks is not None:
-        picture = _draw_blocks_world(blocks, run, title)
+        picture = _draw_blocks_world(blocks, run, title, notes)
         if picture is not None:
             return picture
-    return _draw_any(task, run, title, left_out)
+    return _draw_any(task, run, title, left_out, notes)
 
 
-def _draw_tireworld(world: Tireworld, run: Run, title: str) -> RunPicture | None:
+def _draw_tireworld(world: Tireworld, run: Run, title: str, notes: Notes) -> RunPicture | None:
     legs = find_legs(world, run)
     if legs is None:
         return None
@@ -122,10 +124,10 @@ def _draw_tireworld(world: Tireworld, run: Run, title: str) -> RunPicture | None
     cards += [Card(words=f"now at {names[leg.there]}", note=leg_note(leg)) for leg in legs]
     overview = (picture, "The map, with the path of the run. Point at a road or a location to read more.")
     contents = Contents(cards, overview)
-    return RunPicture("map", run, standalone(picture), draw_fragment(run, "map", title, contents))
+    return RunPicture("map", run, standalone(picture), draw_fragment(run, "map", title, contents, notes))
 
 
-def _draw_blocks_world(world: BlocksWorld, run: Run, title: str) -> RunPicture | None:
+def _draw_blocks_world(world: BlocksWorld, run: Run, title: str, notes: Notes) -> RunPicture | None:
     scenes = find_scenes(world, run)
     if scenes is None:
         return None
@@ -146,10 +148,10 @@ def _draw_blocks_world(world: BlocksWorld, run: Run, title: str) -> RunPicture |
         legend=block_keys(world),
     )
     svg = standalone(draw_towers(painter, scenes, run, f"{title}: {run.record}"))
-    return RunPicture("towers", run, svg, draw_fragment(run, "towers", title, contents))
+    return RunPicture("towers", run, svg, draw_fragment(run, "towers", title, contents, notes))
 
 
-def _draw_any(task: GroundTask, run: Run, title: str, left_out: str) -> RunPicture:
+def _draw_any(task: GroundTask, run: Run, title: str, left_out: str, notes: Notes) -> RunPicture:
     states = run.trace.states
     # All that is true in each state of a short run; of a long one less, so that its page stays small.
     most = max(MAX_CHANGES, min(MAX_TRUE, _MAX_ATOMS // len(states)))
@@ -158,4 +160,5 @@ def _draw_any(task: GroundTask, run: Run, title: str, left_out: str) -> RunPictu
         card.note = "" if step.added or step.deleted else "nothing changed"
         card.added, card.deleted = step.added, step.deleted
     svg = standalone(draw_steps(run, f"{title}: {run.record}"))
-    return RunPicture("steps", run, svg, draw_fragment(run, "steps", title, Contents(cards, left_out=left_out)))
+    contents = Contents(cards, left_out=left_out)
+    return RunPicture("steps", run, svg, draw_fragment(run, "steps", title, contents, notes))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from asnets.pictures.notes import NO_NOTES, NOTES_STYLE, Mark, Notes, draw_mark
 from asnets.pictures.style import STYLE, new_svg, percent
 from asnets.pictures.svg import add, clean
 from asnets.words import count
@@ -180,10 +181,10 @@ class Contents:
     legend: Sequence[tuple[str, str]] = ()
 
 
-def draw_fragment(run: Run, kind: str, title: str, contents: Contents) -> str:
+def draw_fragment(run: Run, kind: str, title: str, contents: Contents, notes: Notes = NO_NOTES) -> str:
     """The part of a page."""
     root = ElementTree.Element("section", {"class": f"asnets run {kind}"})
-    add(root, "style", STYLE + _FRAGMENT_STYLE)
+    add(root, "style", STYLE + _FRAGMENT_STYLE + (NOTES_STYLE if notes is not NO_NOTES else ""))
     add(root, "h2", title)
     record, kind_of_policy = run.record, "sampled" if run.policy.sampled else "greedy"
     facts = (
@@ -192,10 +193,12 @@ def draw_fragment(run: Run, kind: str, title: str, contents: Contents) -> str:
         run.origin or f"seed {record.seed}, episode {record.episode}",
     )
     add(root, "p", " · ".join(facts), class_="facts")
+    if notes.remark:
+        add(root, "p", notes.remark, class_="remark")
     if contents.left_out:
         add(root, "p", contents.left_out, class_="note")
     if run.steps:
-        _draw_timeline(root, run)
+        _draw_timeline(root, run, notes)
         _draw_stepper(root, len(run.steps))
     if contents.legend:
         _draw_keys(root, contents.legend)
@@ -210,7 +213,7 @@ def draw_fragment(run: Run, kind: str, title: str, contents: Contents) -> str:
     style = f"grid-template-columns: repeat(auto-fill, minmax({width}, 1fr)); flex-basis: {width}"
     steps = add(body, "ol", class_="steps", style=style, tabindex="0", aria_label="Steps")
     for number, card in enumerate(contents.cards):
-        _draw_card(steps, number, card, run.steps[number - 1] if number else None)
+        _draw_card(steps, number, card, run.steps[number - 1] if number else None, notes.marks.get(number, ()))
     if run.steps:
         add(root, "script", _SCRIPT)
     return ElementTree.tostring(root, encoding="unicode", method="html") + "\n"
@@ -256,7 +259,7 @@ def _draw_keys(root: ElementTree.Element, legend: Sequence[tuple[str, str]]) -> 
         swatch.tail = f" {words}"
 
 
-def _draw_timeline(root: ElementTree.Element, run: Run) -> None:
+def _draw_timeline(root: ElementTree.Element, run: Run, notes: Notes) -> None:
     """A bar for each step, as high as its action was likely."""
     chances = [step.probability for step in run.steps]
     figure = add(root, "figure", class_="timeline")
@@ -264,12 +267,15 @@ def _draw_timeline(root: ElementTree.Element, run: Run) -> None:
     words = f"Probability of the chosen action at each of {count(len(chances), 'step')}; the least is {percent(least)}."
     if least < _UNSURE:
         words += f" Amber: less than {percent(_UNSURE)}."
+    if notes.caption:
+        words += f" {notes.caption}"
     width = 8.0 * len(chances)
     picture = new_svg(width, 42, "Probability of each step", words)
     picture.set("preserveAspectRatio", "none")
     picture.set("style", f"max-width: {2 * width:.0f}px")
     for number, chance in enumerate(chances, 1):
         style = "level" if chance >= _UNSURE else "level unsure"
+        style += " marked" if notes.is_marked_choice(number) else ""
         bar = add(picture, "rect", x=8 * number - 7, y=41 - 40 * chance, width=6, height=40 * chance + 1, class_=style)
         bar.set("data-at", str(number))
         add(bar, "title", text=f"step {number}: {percent(chance)}")
@@ -286,11 +292,15 @@ def _draw_stepper(root: ElementTree.Element, last: int) -> None:
     add(bar, "button", "All steps", type="button", class_="all", aria_pressed="true")
 
 
-def _draw_card(parent: ElementTree.Element, number: int, card: Card, step: RunStep | None) -> None:
-    item = add(parent, "li", class_="card", data_at=str(number))
+def _draw_card(
+    parent: ElementTree.Element, number: int, card: Card, step: RunStep | None, marks: Sequence[Mark]
+) -> None:
+    item = add(parent, "li", class_="card marked" if marks else "card", data_at=str(number))
     heading = add(item, "h3", f"{number} " if step else "Start")
     if step is not None:
         add(heading, "span", step.action, class_="name")
+    for mark in marks:
+        draw_mark(item, mark)
     if card.note:
         add(item, "p", card.note, class_="note warn")
     if card.words:
