@@ -21,6 +21,7 @@ policy is trained on small problems of a domain and then acts in problems of tha
     policy = asnets.Policy.load("triangle-tireworld")  # a model of the package, or a file
     print(policy.probabilities(task))  # of the actions in the initial state
     print(policy.evaluate(task, runs=30))
+    print(policy.verify(task))  # no sample: what holds for all runs
 
     data = policy.to_bytes()  # what policy.save("tires.asnet") writes
     policy = asnets.Policy.from_bytes(data)
@@ -84,6 +85,7 @@ _HOMES = {
     "asnets.policies": ("FunctionPolicy", "POLICIES", "RandomPolicy", "SavedPolicy"),
     "asnets.simulator": ("Simulator", "State"),
     "asnets.solving": ("solve",),
+    "asnets.verification.verify": ("verify",),
     "asnets.verification.export": ("export",),
 }
 __all__ = [name for names in _HOMES.values() for name in names]

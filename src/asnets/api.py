@@ -34,6 +34,7 @@ from asnets.words import one_line
 
 if TYPE_CHECKING:
     from asnets.network.network import ASNet
+    from asnets.verification.result import Verification
 
 logger = logging.getLogger("asnets")
 _MAX_DOMAINS = 3
@@ -187,6 +188,12 @@ class Policy(NotebookView):
             detect_dead_ends=detect_dead_ends,
             progress=progress,
         )
+
+    def verify(self, task: GroundTask, *, sampled: bool = False, **options: Any) -> Verification:
+        """What the policy guarantees, greedy or sampled; see `asnets.verify` for the options."""
+        from asnets.verification.verify import verify
+
+        return verify(self.of(task, sampled=sampled), **options)
 
     def __repr__(self) -> str:
         signature, config = self.signature, self.config

@@ -22,6 +22,7 @@ from asnets.policies import SavedPolicy
 from asnets.simulator import State
 from asnets.solving import Solved
 from asnets.training.history import History
+from asnets.verification.result import NUMBERS, Verification
 from asnets.words import count
 
 MAX_PICTURE = 1_000_000
@@ -126,6 +127,26 @@ def _training_facts(training: dict[str, Any]) -> Facts:
     if isinstance(training.get("ended"), str):
         facts.append(("ended by", training["ended"]))
     return facts
+
+
+@view_of.register
+def _(result: Verification) -> str:
+    """What a policy guarantees: each number with its guarantee."""
+    view = HtmlView(f"{result.policy} on {result.task.problem} of {result.task.domain}", result.method)
+    facts = [] if result.chain is None else [("chain", f"{result.chain.states:,} states, {result.chain.status}")]
+    if result.samples is not None:
+        facts.append(("runs", f"{result.samples.runs:,}, {result.samples.goals:,} of which reach the goal"))
+    if result.gap is not None:
+        facts.append(("cost", f"{result.gap.words} ({result.gap.guarantee})"))
+    facts += [("way into failure", str(example.run.record)) for example in result.counterexamples]
+    view.facts(facts)
+    rows = [
+        (NUMBERS.get(name, name), number.words(), number.guarantee)
+        for name, number in result.all_numbers().items()
+        if number.is_known
+    ]
+    view.table(("number", "bounds", "guarantee"), rows)
+    return view.html()
 
 
 @view_of.register
