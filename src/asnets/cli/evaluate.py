@@ -35,9 +35,11 @@ from asnets.evaluation.rollouts import ENDINGS, Ending, check_run
 from asnets.evaluation.statistics import wilson_interval_95
 from asnets.grounding import DEFAULT_LIMITS
 from asnets.progress import progress_bar
+from asnets.words import count
 
 if TYPE_CHECKING:
     from asnets.evaluation.evaluate import Evaluation
+    from asnets.verification.result import Verification
 
 _FAILURES: tuple[Ending, ...] = tuple(ending for ending in ENDINGS if ending not in ("goal", "stopped"))
 _MESSAGES = {
@@ -65,6 +67,17 @@ def evaluate(
         ),
     ] = 9000.0,
     memory_limit: MemoryLimitOption = "10GB",
+    exact: Annotated[
+        bool,
+        typer.Option(
+            "--exact",
+            help="Beside the runs, solve the chain of the policy where it is small enough, as `asnets verify` does.",
+        ),
+    ] = False,
+    exact_states: Annotated[
+        int,
+        typer.Option("--exact-states", min=1, max=2**32 - 2, help="States of the largest chain that --exact solves."),
+    ] = 1_000_000,
     sampled: SampledOption = False,
     detect_dead_ends: DetectDeadEndsOption = True,
     costs: ModelCostsOption = None,
@@ -103,8 +116,24 @@ def evaluate(
                         detect_dead_ends=detect_dead_ends,
                         progress=lambda done, update=update: update(done, "runs"),  # type: ignore[misc]
                     )
+                verified = None
+                if exact:
+                    verified = policy.verify(
+                        loaded.task,
+                        sampled=sampled,
+                        method="exact",
+                        max_states=exact_states,
+                        time_limit=deadline.limit or time_limit,
+                        memory_limit=memory,
+                        threads=threads,
+                        optimal=False,
+                        explain=False,
+                        seed=seed,
+                        deadline=deadline,
+                        progress=True,
+                    )
             message = _MESSAGES[result.status].format(time=time_limit, memory=memory_limit)
-            rows.append(_Row(loaded.task.problem, runs, result.status, message, result, ground_seconds))
+            rows.append(_Row(loaded.task.problem, runs, result.status, message, result, ground_seconds, verified))
         except LimitError as error:
             rows.append(_Row(problem, runs, "time" if deadline.has_passed() else "size", str(error)))
     if json:
@@ -125,6 +154,7 @@ class _Row:
         problem: Its name, or that of its file where a limit ended everything.
         status: "finished", or the kind of the limit that was reached, which the message tells.
         result: None where a limit ended everything.
+        verified: What holds for all runs, where that was asked for; bounds alone where the chain is too large.
     """
 
     problem: str
@@ -133,12 +163,14 @@ class _Row:
     message: str
     result: Evaluation | None = None
     ground_seconds: float = 0.0
+    verified: Verification | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         if self.result is not None:
             seconds = {"ground": self.ground_seconds} | self.result.seconds
-            return self.result.to_dict() | {"seconds": seconds}
+            exact = {} if self.verified is None else {"exact": self._exact()}
+            return self.result.to_dict() | exact | {"seconds": seconds}
         return {
             "problem": self.problem,
             "runs": self.runs,
@@ -151,6 +183,28 @@ class _Row:
             "status": self.status,
             "message": self.message,
         }
+
+    def _exact(self) -> dict[str, Any] | None:
+        """The numbers of the chain, for JSON; None where it is too large."""
+        if self.verified is None or self.verified.method != "exact":
+            return None
+        values = self.verified.to_dict()
+        left_out = ("domain", "problem", "runs", "within_max_steps", "counterexamples", "sealing", "rational", "gap")
+        return {name: value for name, value in values.items() if name not in left_out}
+
+    @property
+    def exact_words(self) -> str:
+        """The numbers of the chain in a line."""
+        if self.verified is None:
+            return ""
+        if self.verified.method != "exact":
+            return f"{self.problem}: not exact: {'; '.join(self.verified.limits)}"
+        given = self.verified.cost_given_goal
+        cost = "" if given is None else f", cost {given.words()} given the goal"
+        return (
+            f"{self.problem}: exactly: goal {self.verified.goal_probability.words(100, '%')}{cost}, "
+            f"{count(self.verified.chain.states if self.verified.chain else 0, 'state')}"
+        )
 
 
 def _show(rows: list[_Row], seed: int) -> None:
@@ -179,6 +233,9 @@ def _show(rows: list[_Row], seed: int) -> None:
             cells += [f"{value:.2f} s" for value in times]
         table.add_row(*cells)
     show_table(table)
+    for row in rows:
+        if row.verified is not None:
+            print(row.exact_words)
     for result in results:
         for failure in result.failures:
             print(f"{result.task.problem}: {failure.example}")
