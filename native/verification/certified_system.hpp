@@ -2,16 +2,19 @@
 //
 // What it computes: for the exact matrix Q*, of which Q is known up to a relative error of each entry, and any b* >= b, a
 // vector that is nowhere above the solution x*; bounds from above are those of -b, negated.
-// What it guarantees: let y > 0 with t = (I - Q*) y > 0. Then I - Q* is an M-matrix: its inverse exists and has no
-// negative entry. For any vector z, with r = b - (I - Q*) z, we have (I - Q*)(x* - z) >= r, and so
-//   x* >= z - max(0, max_i(-r_i / t_i)) y.
-// Neither y nor z has to be exact, so both may come from any solver. t and r are bounded from below in floating point: a
-// sum of m products that are rounded one by one differs from the exact one by at most (m + 1) 2^-53 of the sum of
-// absolute values, to first order [higham2002accuracy, section 3.1], and the error of Q adds its share of that.
+// What it guarantees: for any vector z with residual r = b - (I - Q*) z, and any v > 0 with (I - Q*) v >= max(0, -r) and
+// > 0, we have x* >= z - v. For such a v makes I - Q* an M-matrix, so that its inverse exists and has no negative entry,
+// and (I - Q*)(x* - z + v) >= r + (I - Q*) v >= 0. Neither z nor v has to be exact: both may come from any solver, and are
+// checked in floating point, with all that rounding may have done. A sum of m products that are rounded one by one
+// differs from the exact one by at most (m + 1) 2^-53 of the sum of absolute values, to first order [higham2002accuracy,
+// section 3.1]. So that this is little also where states are left only after very many steps, I - Q* is never
+// applied as such: with e_i the probability of leaving the component from i, which is known as well as the entries of
+// Q, rows of Q* and e* sum to 1, and
+//   ((I - Q*) z)_i = e*_i z_i + sum_j q*_ij (z_i - z_j).
 //
-// Small matrices are factorised without pivoting, which is stable for M-matrices; larger ones are iterated upon
-// (Gauss-Seidel) where that converges soon, else given to a sparse solver outside; solutions are refined by their
-// residuals.
+// Small matrices are eliminated state by state, which adds, multiplies and divides positive numbers only and so loses no
+// accuracy [grassmann1985regenerative]; larger ones are iterated upon (Gauss-Seidel) where that converges soon, else given
+// to a sparse solver outside; solutions are refined by their residuals.
 #pragma once
 
 #include <cstddef>
@@ -29,14 +32,18 @@ inline double sum_error(std::size_t terms, double relative_error) {
   return 1.001 * relative_error + static_cast<double>(terms + 8) * 0x1p-52;
 }
 
-// A square matrix by rows, with zeros on the diagonal.
+// A square matrix by rows, with zeros on the diagonal, and what is left of each row.
 struct SparseMatrix {
   std::vector<std::uint64_t> first{0};
   std::vector<std::uint32_t> columns;
   std::vector<double> values;
+  std::vector<double> exits;
 
-  std::size_t size() const { return first.size() - 1; }
-  void end_row() { first.push_back(columns.size()); }
+  std::size_t size() const { return exits.size(); }
+  void end_row(double exit) {
+    first.push_back(columns.size());
+    exits.push_back(exit);
+  }
 };
 
 // Solves (I - Q) x = b approximately, for one Q.
@@ -46,33 +53,30 @@ using DirectSolverFactory = std::function<DirectSolver(const SparseMatrix& q)>;
 
 class CertifiedSystem {
  public:
-  // `relative_error` is that of each entry. Has interruption points.
+  // `relative_error` is that of each entry and exit. Has interruption points.
   CertifiedSystem(SparseMatrix q, double relative_error, const DirectSolverFactory& outside);
 
-  // Whether y was found; else there are no bounds.
-  bool is_certified() const { return is_certified_; }
-  // Replaces b by a lower bound of the solution.
-  void bound_below(std::vector<double>& b);
-  void bound_above(std::vector<double>& b);
+  // Replaces b by a lower bound of the solution; false if none could be certified.
+  bool bound_below(std::vector<double>& b);
+  bool bound_above(std::vector<double>& b);
 
  private:
-  void factorise();
+  void eliminate();
+  void solve_by_elimination(std::vector<double>& x) const;
   std::vector<double> solve(const std::vector<double>& b);
-  void solve_densely(std::vector<double>& x) const;
-  bool iterate(std::vector<double>& x, const std::vector<double>& b, bool for_certificate, std::size_t sweeps);
-  bool certify();
+  bool iterate(std::vector<double>& x, const std::vector<double>& b, std::size_t sweeps);
+  bool use_direct();
   // b - (I - Q) x, and how far each may be from that of the exact matrix.
   void residuals(const std::vector<double>& x, const std::vector<double>& b, std::vector<double>& values,
                  std::vector<double>& errors) const;
 
   SparseMatrix q_;
   double relative_error_;
-  bool is_certified_ = false;
-  std::vector<double> dense_;  // The factors, if it is small.
+  const DirectSolverFactory& outside_;
+  bool was_direct_tried_ = false;
+  std::vector<double> dense_;   // What elimination leaves, if it is small.
+  std::vector<double> pivots_;  // The probabilities of leaving a state for those that are not yet eliminated.
   DirectSolver direct_;
-  std::vector<double> y_;
-  std::vector<double> t_;     // Lower bounds of (I - Q*) y.
-  std::vector<double> last_;  // The last solution, to start from.
 };
 
 }  // namespace asnets

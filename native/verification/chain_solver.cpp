@@ -369,18 +369,22 @@ class Solver {
     for (const StateId s : component) {
       interruption_tick();
       const auto [leaves, leaving_error] = leaving(s);
-      error = std::max(error, leaving_error);
+      double exit = 0;
       for (std::uint64_t t = model_.first(s); t < model_.last(s); ++t) {
         const StateId successor = model_.successors[t];
-        if (successor == s || !components_.are_together(s, successor)) continue;
-        q.columns.push_back(local_[successor]);
-        q.values.push_back(model_.probabilities[t] / leaves);
+        if (!components_.are_together(s, successor)) {
+          exit += model_.probabilities[t];
+        } else if (successor != s) {
+          q.columns.push_back(local_[successor]);
+          q.values.push_back(model_.probabilities[t] / leaves);
+        }
       }
-      q.end_row();
+      error = std::max(error, sum_error(model_.last(s) - model_.first(s), leaving_error));
+      q.end_row(exit / leaves);
     }
     const double entries = 1.01 * (error + options_.relative_error) + 2 * kUlp;
     system_ = std::make_unique<CertifiedSystem>(std::move(q), entries, outside_);
-    num_uncertified_ += !system_->is_certified();
+    is_certified_ = true;
   }
 
   void solve_system(Quantity quantity, std::span<const StateId> component) {
@@ -397,16 +401,11 @@ class Solver {
       is_bounded_above &= std::isfinite(right.upper);
     }
     // From each state of a component, all of it is reached.
-    if (!system_->is_certified() || !is_bounded_below) {
-      std::fill(lower.begin(), lower.end(), -kInf);
-    } else {
-      system_->bound_below(lower);
-    }
-    if (!system_->is_certified() || !is_bounded_above) {
-      std::fill(upper.begin(), upper.end(), kInf);
-    } else {
-      system_->bound_above(upper);
-    }
+    const bool is_below_certified = !is_bounded_below || system_->bound_below(lower);
+    const bool is_above_certified = !is_bounded_above || system_->bound_above(upper);
+    if (!is_bounded_below || !is_below_certified) std::fill(lower.begin(), lower.end(), -kInf);
+    if (!is_bounded_above || !is_above_certified) std::fill(upper.begin(), upper.end(), kInf);
+    if (!is_below_certified || !is_above_certified) num_uncertified_ += std::exchange(is_certified_, false);
     for (std::size_t i = 0; i < component.size(); ++i) set(quantity, component[i], {lower[i], upper[i]});
   }
 
@@ -473,6 +472,7 @@ class Solver {
   std::vector<Bounds> rows_;
   std::vector<std::uint32_t> local_;  // Of a state, its place in the component that is solved.
   std::unique_ptr<CertifiedSystem> system_;
+  bool is_certified_ = true;  // All bounds that the system has given.
   std::size_t num_uncertified_ = 0;
 };
 

@@ -191,6 +191,9 @@ def solve_chain(
         joint = model.joint
         chain.set_joint(joint.first, joint.successors, joint.probabilities, joint.costs)
     least = -math.inf if has_negative else 0.0
+    lower_bounds = _bounds("lower", lower, least + min(0.0, penalty), model.num_states)
+    if float(lower_bounds.min()) < min(0.0, penalty):
+        least = -math.inf  # Costs may be negative where nothing was explored.
     start = time.perf_counter()
     solved = _native.solve_chain(
         chain,
@@ -198,7 +201,7 @@ def solve_chain(
         float(penalty),
         1.01 * model.roundings * _ROUNDING * largest if has_negative else 0.0,
         least,
-        _bounds("lower", lower, least + min(0.0, penalty), model.num_states),
+        lower_bounds,
         _bounds("upper", upper, math.inf, model.num_states),
         _factorise,
         look_states,
