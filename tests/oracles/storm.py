@@ -98,6 +98,7 @@ class Storm:
         exact: bool = False,
         precision: float = 1e-9,
         all_states: bool = False,
+        names: bool = True,
     ) -> Answer:
         """Builds the model of a file and checks properties.
 
@@ -107,13 +108,14 @@ class Storm:
             exact: Whether to compute with rational numbers; of DRN files only.
             precision: Relative, of what is computed with doubles.
             all_states: Whether to give the values of the properties in all states too.
+            names: Whether to read the names of actions, where the format has them.
 
         Raises:
             StormError: With what Storm says.
         """
         alone = {path.suffix.removeprefix("."): str(path.resolve())}
         files = storm_dialect(path) if path.suffix == ".tra" else alone
-        options = {"exact": exact, "precision": precision, "all_states": all_states}
+        options = {"exact": exact, "precision": precision, "all_states": all_states, "names": names}
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(files | options | {"properties": list(properties)}) + "\n")
         self._process.stdin.flush()

@@ -13,6 +13,7 @@ answered by one line. A job has
 | ``properties`` | a list of properties, such as ``Pmax=? [F "goal"]`` |
 | ``exact`` | whether to compute with rational numbers (DRN only; decimal numbers are taken for what they say) |
 | ``precision`` | relative, of what is computed with doubles; 1e-9 if left out |
+| ``names`` | whether to read the names of actions, where the format has them; true if left out |
 | ``all_states`` | whether to give values of all states too, not of the initial one alone |
 
 and its answer ``model`` ("dtmc" or "mdp"), ``states``, ``choices``, ``transitions``, ``labels`` (how many states have
@@ -41,12 +42,12 @@ def _text(value: Any) -> str | None:
 def _build(job: dict[str, Any]) -> Any:
     if "drn" in job:
         options = DirectEncodingParserOptions()
-        options.build_choice_labeling = True
+        options.build_choice_labeling = job.get("names", True)
         build = stormpy.build_model_from_drn[stormpy.Rational if job.get("exact") else float]
         return build(job["drn"], options=options)
     if "umb" in job:
         options = storage.UmbImportOptions()
-        options.build_choice_labeling = True
+        options.build_choice_labeling = job.get("names", True)
         return stormpy.build_model_from_umb(job["umb"], options=options)
     return stormpy.build_model_from_explicit(
         job["transitions"],
@@ -88,7 +89,8 @@ def _answer(job: dict[str, Any]) -> dict[str, Any]:
     environment = _environment(model, job.get("precision", 1e-9))
     actions = 0
     if model.has_choice_labeling():
-        actions = sum(bool(model.choice_labeling.get_labels_of_choice(choice)) for choice in range(model.nr_choices))
+        names = model.choice_labeling  # Of which no choice has two.
+        actions = sum(names.get_choices(name).get_number_of_set_bits() for name in names.get_labels())
     return {
         "model": model.model_type.name.lower(),
         "states": model.nr_states,

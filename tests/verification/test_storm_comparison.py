@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,7 +45,9 @@ def test_a_wrong_number_is_seen(
     def slightly_wrong(model: ExplicitModel, *options: float) -> ChainSolution:
         solution = solve_chain(model, *options)
         lower, upper = getattr(solution, number)
-        return replace(solution, **{number: Interval(lower + 1e-8 * max(1.0, upper), upper + 1e-8 * max(1.0, upper))})
+        shift = 1e-8 * max(1.0, upper)
+        wrong: Any = {number: Interval(lower + shift, upper + shift)}
+        return replace(solution, **wrong)
 
     monkeypatch.setattr(comparison, "solve_chain", slightly_wrong)
     rng = np.random.default_rng(0)
