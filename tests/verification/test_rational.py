@@ -1,0 +1,177 @@
+"""Chains solved with fractions, against elimination over the whole chain by another program."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import asnets
+from asnets.deadline import Deadline
+from asnets.errors import LimitError
+from asnets.grounding import ground
+from asnets.policies.protocol import Distribution
+from asnets.ppddl.model import Domain, Problem
+from asnets.verification import (
+    Failure,
+    RationalChain,
+    explore_chain,
+    failures_of,
+    fraction_as_json,
+    rational_chain,
+    solve_chain,
+    solve_rational,
+)
+from asnets.verification.rational import exact_choices
+from tests.oracles.exact_chain import ExactChain, chain_of_task, merged
+from tests.oracles.interpreter import Interpreter
+from tests.ssp_strategies import ssps
+from tests.support import ground_text
+from tests.verification.chains import exact_chains
+
+pytestmark = pytest.mark.native
+
+
+def rational(chain: ExactChain) -> RationalChain:
+    """The same chain, as the solver takes it."""
+    shares = []
+    for steps in chain.steps:
+        share: dict[int, Fraction] = {}
+        for successor, probability, cost in steps:
+            share[successor] = share.get(successor, Fraction(0)) + probability * cost
+        shares.append(share)
+    return RationalChain(
+        propositions=tuple(frozenset([state]) for state in range(len(chain.steps))),
+        successors=tuple(merged(steps) for steps in chain.steps),
+        cost_shares=tuple(shares),
+        square_costs=tuple(sum((p * cost**2 for _, p, cost in steps), Fraction(0)) for steps in chain.steps),
+        goals=tuple(chain.goals),
+    )
+
+
+@settings(max_examples=300)
+@given(exact_chains(), st.sampled_from((Fraction(500), Fraction(0), Fraction(-7, 3))))
+def test_the_same_fractions_as_elimination_without_components(chain: ExactChain, penalty: Fraction) -> None:
+    failures = chain.failures()
+    solution = solve_rational(rational(chain), penalty=penalty, failure_of=lambda component: failures[component[0]])
+    expected = chain.numbers(penalty)
+    for failure in (Failure.DEAD_END, Failure.LOOP, Failure.GIVES_UP):
+        assert solution.failures[failure] == expected.pop(f"{failure.name.lower()}_probability")
+    for name, number in expected.items():
+        assert getattr(solution, name) == number, name
+
+
+@settings(max_examples=25)
+@given(ssps())
+def test_chains_of_tasks_against_the_text_of_the_task(task: tuple[Domain, Problem]) -> None:
+    """Conditional effects, products of factors, costs: from the lifted task by an interpreter of its own."""
+    ground_task = ground(*task, costs="metric")
+    propositions = frozenset(ground_task.atom_name(atom) for atom in range(ground_task.num_propositions))
+    oracle = chain_of_task(Interpreter(*task), propositions, lambda _, actions: dict.fromkeys(actions, 1.0))
+    assume(len(oracle.steps) <= 60)
+    policy = asnets.RandomPolicy(ground_task)
+    solution = solve_rational(rational_chain(policy), penalty=Fraction(500))
+    assert solution.states == len(oracle.steps)
+    for name, number in oracle.numbers(Fraction(500)).items():
+        if hasattr(solution, name):
+            assert getattr(solution, name) == number, name
+
+
+def test_thirds_are_thirds() -> None:
+    """1/3 and 1/10 are no floats: what comes out is exact only if they were never rounded."""
+    task = ground_text(
+        """
+        (:predicates (done) (lost))
+        (:functions (total-cost))
+        (:action try :precondition (not (lost)) :effect (and
+          (increase (total-cost) 1/10)
+          (probabilistic 1/3 (done) 1/30 (lost))))
+        """,
+        "(:goal (done)) (:metric minimize (total-cost))",
+        costs="metric",
+    )
+    policy = asnets.RandomPolicy(task)
+    model, chain = explore_chain(policy), rational_chain(policy)
+    kinds = failures_of(chain, model, solve_chain(model))
+    solution = solve_rational(chain, penalty=Fraction(7, 3), failure_of=kinds)
+    # Tries are geometric: the last one succeeds with 10/11.
+    assert solution.goal_probability == Fraction(10, 11)
+    assert solution.failures == {
+        Failure.DEAD_END: Fraction(1, 11),
+        Failure.LOOP: Fraction(0),
+        Failure.GIVES_UP: Fraction(0),
+    }
+    tries = 1 / (Fraction(1, 3) + Fraction(1, 30))
+    assert solution.expected_steps == tries
+    assert solution.cost_to_end == solution.cost_given_goal == tries / 10
+    assert solution.expected_cost == tries / 10 + Fraction(7, 3) / 11
+    assert solution.as_json()["goal_probability"] == {"fraction": "10/11", "decimal": 10 / 11}
+
+
+@pytest.mark.parametrize(("family", "size"), [("triangle-tireworld", 2), ("cosanostra", 3), ("monster", 3)])
+def test_floats_with_bounds_hold_the_fractions(family: str, size: int) -> None:
+    policy = asnets.RandomPolicy(asnets.generate(family, size))
+    model = explore_chain(policy)
+    floats = solve_chain(model)
+    chain = rational_chain(policy)
+    exact = solve_rational(chain, penalty=Fraction(500), failure_of=failures_of(chain, model, floats))
+    assert exact.states == model.num_states
+    for name in ("goal_probability", "expected_cost", "cost_to_end", "cost_given_goal", "variance", "expected_steps"):
+        bounds = getattr(floats, name)
+        assert bounds.lower <= getattr(exact, name) <= bounds.upper, name
+    for failure, probability in exact.failures.items():
+        bounds = getattr(floats, f"{failure.name.lower()}_probability")
+        assert bounds.lower <= probability <= bounds.upper, failure
+    assert exact.goal_probability + sum(exact.failures.values()) == 1
+
+
+def test_drawing_from_actions_of_different_cost() -> None:
+    """The cost of a step goes with what comes of it: the dear action is the one that reaches the goal."""
+    task = ground_text(
+        """
+        (:predicates (done) (lost))
+        (:functions (total-cost))
+        (:action pay :precondition (not (lost)) :effect (and (done) (increase (total-cost) 10)))
+        (:action gamble :precondition (not (lost)) :effect (and (increase (total-cost) 1) (lost)))
+        """,
+        "(:goal (done)) (:metric minimize (total-cost))",
+        costs="metric",
+    )
+    solution = solve_rational(rational_chain(asnets.RandomPolicy(task)), penalty=Fraction(100))
+    assert solution.cost_given_goal == 10
+    assert solution.expected_cost == (10 + 101) / Fraction(2)
+    assert solution.variance == Fraction(101 - 10, 2) ** 2
+
+
+def test_weights_of_a_policy() -> None:
+    def choices(*weights: float) -> list[tuple[int, Fraction]]:
+        return exact_choices(Distribution(np.arange(len(weights), dtype=np.int32), np.array(weights)))
+
+    assert choices(1 / 3, 1 / 3, 0, 1 / 3) == [(0, Fraction(1, 3)), (1, Fraction(1, 3)), (3, Fraction(1, 3))]
+    assert choices() == []
+    uneven = choices(0.1, 0.9)
+    assert sum(share for _, share in uneven) == 1
+    assert uneven[0][1] == Fraction(0.1) / (Fraction(0.1) + Fraction(0.9))
+
+
+def test_limits() -> None:
+    policy = asnets.RandomPolicy(asnets.generate("triangle-tireworld", 2))
+    with pytest.raises(LimitError, match="more than 100 states: too many to be solved with fractions"):
+        rational_chain(policy, max_states=100)
+    chain = rational_chain(policy)
+    deadline = Deadline(3600)
+    deadline.cancel()
+    with pytest.raises(LimitError, match="with fractions"):
+        solve_rational(chain, penalty=Fraction(1), deadline=deadline)
+    with pytest.raises(LimitError, match="with fractions"):
+        rational_chain(policy, deadline=deadline)
+
+
+def test_fractions_as_json() -> None:
+    assert fraction_as_json(None) is None
+    assert fraction_as_json(Fraction(59, 2)) == {"fraction": "59/2", "decimal": 29.5}
+    # Python writes no numbers of so many digits.
+    assert fraction_as_json(Fraction(1, 3**20_000)) == {"fraction": None, "decimal": 0.0}
