@@ -1,11 +1,13 @@
 """Trains and measures the models that the package ships. `make models` runs this.
 
     python scripts/make_models.py [NAME…] [--problems-dir DIR] [-o DIR]
+    python scripts/make_models.py --verify [NAME…] [--problems-dir DIR] [-o DIR]
 
 Each model is trained on problems of our generators with a fixed seed, run on larger ones and, with --problems-dir, on
 the published files there (DIR/FAMILY/…), and written with its card: NAME.asnet and NAME.json. The same seed gives the
 same bytes of the model on the same kind of processor and version of torch; what depends on the clock stands in the card
-alone.
+alone. Where the chain of a model on a problem is small, the card has its exact numbers too. With --verify, nothing is
+trained: these numbers are put into the cards of models that are there.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ import asnets
 from asnets import models
 from asnets.domains import FAMILIES, domain_text, generate
 from asnets.files import write_atomically
+from asnets.grounding import GroundTask
 from asnets.network.weights import num_parameters
 from asnets.ppddl import write_problem
 
@@ -36,6 +39,8 @@ SEED = 0
 RUNS = 30
 MAX_STEPS = 300
 PRESET = "default"
+EXACT_STATES = 200_000
+"""Of the largest chain whose exact numbers a card has."""
 
 
 @dataclass(frozen=True)
@@ -154,10 +159,22 @@ def without_clock(training: dict[str, Any]) -> dict[str, Any]:
 
 def measured(policy: asnets.Policy, domain: Path, problem: Path | str, name: str) -> dict[str, Any]:
     """Runs a policy on a problem."""
-    result = policy.evaluate(asnets.load(domain, problem), runs=RUNS, max_steps=MAX_STEPS, seed=SEED)
+    task = asnets.load(domain, problem)
+    result = policy.evaluate(task, runs=RUNS, max_steps=MAX_STEPS, seed=SEED)
     found = result.to_dict()
     kept = ("problem", "runs", "goals", "dead_ends", "step_limits", "mean_cost", "ci95", "max_steps", "seed")
-    return {"file": name} | {key: found[key] for key in kept} | {"seconds": round(result.seconds["total"], 3)}
+    values = {"file": name} | {key: found[key] for key in kept} | {"seconds": round(result.seconds["total"], 3)}
+    return values | {"exact": exact_numbers(policy, task)}
+
+
+def exact_numbers(policy: asnets.Policy, task: GroundTask) -> dict[str, Any] | None:
+    """What holds for all runs on a problem; None if the chain is too large."""
+    result = policy.verify(task, method="exact", max_states=EXACT_STATES, optimal=False, explain=False)
+    if result.method != "exact":
+        return None
+    values = result.to_dict()
+    kept = ("states", "goal_probability", "dead_end_probability", "expected_cost", "cost_given_goal", "penalty")
+    return {key: values[key] for key in kept}
 
 
 def results(recipe: Recipe, policy: asnets.Policy, folder: Path, problems_dir: Path | None) -> Iterator[dict[str, Any]]:
@@ -172,6 +189,26 @@ def results(recipe: Recipe, policy: asnets.Policy, folder: Path, problems_dir: P
         published = problems_dir / recipe.family
         for name in recipe.published:
             yield {"source": "published"} | measured(policy, published / "domain.pddl", f"{published / name}", name)
+
+
+def verify_model(name: str, output: Path, problems_dir: Path | None = None) -> dict[str, Any]:
+    """Puts exact numbers into the card of a model; returns the card."""
+    path = output / f"{name}.json"
+    card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    policy = asnets.Policy.load(output / f"{name}.asnet")
+    for result in card["results"]:
+        if result["source"] == "generator":
+            task = asnets.generate(name, **result["generator"])
+        elif problems_dir is not None:
+            folder = problems_dir / name
+            task = asnets.load(folder / "domain.pddl", f"{folder / result['file']}")
+        else:
+            continue
+        result["exact"] = exact_numbers(policy, task)
+        states = None if result["exact"] is None else result["exact"]["states"]
+        print(f"  {result['file']}: {'too large' if states is None else f'{states:,} states'}", file=sys.stderr)
+    write_atomically(path, json.dumps(card, indent=2, allow_nan=False) + "\n")
+    return card
 
 
 def make_model(recipe: Recipe, output: Path, problems_dir: Path | None = None) -> dict[str, Any]:
@@ -228,12 +265,17 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(RECIPES)}; all if left out")
     parser.add_argument("--problems-dir", type=Path, metavar="DIR", help="published problems, a folder for each family")
     parser.add_argument("-o", "--output", type=Path, default=models.FOLDER, metavar="DIR", help="%(default)s")
+    parser.add_argument("--verify", action="store_true", help="train nothing; add exact numbers to the cards")
     arguments = parser.parse_args()
     unknown = [name for name in arguments.names if name not in RECIPES]
     if unknown:
         parser.error(f"no model {unknown[0]!r}; there are {', '.join(RECIPES)}")
     for name in arguments.names or RECIPES:
-        make_model(RECIPES[name], arguments.output, arguments.problems_dir)
+        if arguments.verify:
+            print(name, file=sys.stderr)
+            verify_model(name, arguments.output, arguments.problems_dir)
+        else:
+            make_model(RECIPES[name], arguments.output, arguments.problems_dir)
 
 
 if __name__ == "__main__":

@@ -106,6 +106,25 @@ def test_results_on_generated_problems(name: str, file: str) -> None:
     check_figures(name, family_task(name, **row["generator"]), row)
 
 
+@pytest.mark.native
+@pytest.mark.parametrize(("name", "file"), [(name, file) for name in NAMES for file in GENERATED[name][:2]])
+def test_exact_numbers_on_generated_problems(name: str, file: str) -> None:
+    """What the cards say holds for all runs; `python scripts/make_models.py --verify` puts it there."""
+    row = result_of(name, "generator", file)
+    exact = row["exact"]
+    if exact is None:
+        assert name == "triangle-tireworld", "the only one with many states"
+        return
+    result = asnets.Policy.load(name).verify(family_task(name, **row["generator"]), optimal=False)
+    assert result.chain is not None
+    assert (result.method, result.chain.states) == ("exact", exact["states"])
+    for number in ("goal_probability", "dead_end_probability", "expected_cost", "cost_given_goal"):
+        found = result.numbers[number]
+        assert (found.lower, found.upper) == pytest.approx((exact[number]["lower"], exact[number]["upper"]), abs=1e-9)
+    assert exact["goal_probability"]["lower"] == 1
+    assert exact["cost_given_goal"]["lower"] == pytest.approx(row["mean_cost"], abs=3 * max(row["ci95"], 1e-6))
+
+
 @needs_published
 @pytest.mark.native
 @pytest.mark.parametrize(("name", "file"), [(name, file) for name in NAMES for file in PUBLISHED_FILES[name]])

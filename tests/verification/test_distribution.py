@@ -141,9 +141,7 @@ def test_bounds_hold_wherever_runs_are_left(chain: ExactChain, penalty: Fraction
 @pytest.mark.parametrize("success", [Fraction(1, 2), Fraction(1, 10), Fraction(9, 10)])
 def test_tries_until_success(success: Fraction) -> None:
     """The geometric law: P(W ≤ n) = 1 - (1 - p)^n; the worst share begins where half a try is left."""
-    chain = ExactChain(
-        [[(0, 1 - success, Fraction(1)), (1, success, Fraction(1))], []], [False, True], [False, False]
-    )
+    chain = ExactChain([[(0, 1 - success, Fraction(1)), (1, success, Fraction(1))], []], [False, True], [False, False])
     model = arrays_of(chain)
     found = costs_of_runs(model, solve_chain(model))
     p = float(success)
@@ -186,9 +184,7 @@ def test_zero_costs_and_fractions_of_a_task() -> None:
 def test_a_million_steps_are_too_many() -> None:
     """Runs of a million steps, followed for a thousand: Markov's inequality still bounds the quantiles."""
     success = Fraction(1, 10**6)
-    chain = ExactChain(
-        [[(0, 1 - success, Fraction(1)), (1, success, Fraction(1))], []], [False, True], [False, False]
-    )
+    chain = ExactChain([[(0, 1 - success, Fraction(1)), (1, success, Fraction(1))], []], [False, True], [False, False])
     model = arrays_of(chain)
     found = costs_of_runs(model, solve_chain(model), max_work=1000)
     assert "too many" in found.note

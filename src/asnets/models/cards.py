@@ -53,12 +53,16 @@ def card_markdown(card: Mapping[str, Any]) -> str:
         results = [result for result in card["results"] if result["source"] == source]
         if results:
             lines += ["", f"{title}, {results[0]['runs']} runs with seed {results[0]['seed']}:", "", *_table(results)]
+    if any(result.get("exact") for result in card["results"]):
+        lines += ["", "Exact numbers hold for all runs (`asnets verify`); they are given where the chain is small."]
     return "\n".join(lines) + "\n"
 
 
 def _table(results: Sequence[Mapping[str, Any]]) -> list[str]:
     with_optimum = all("optimal_cost" in result for result in results)
+    with_exact = any(result.get("exact") for result in results)
     heading = ["problem", "goals", "mean cost", *(["optimal"] if with_optimum else []), "seconds"]
+    heading += ["exact goal", "exact cost", "states"] if with_exact else []
     lines = [f"| {' | '.join(heading)} |", f"|{'---|' * len(heading)}"]
     for result in results:
         mean, half = result["mean_cost"], result["ci95"]
@@ -67,8 +71,19 @@ def _table(results: Sequence[Mapping[str, Any]]) -> list[str]:
         if with_optimum:
             cells.append(f"{result['optimal_cost']:g}")
         cells.append(f"{result['seconds']:.2f}")
+        if with_exact:
+            cells += _exact_cells(result.get("exact"))
         lines.append(f"| {' | '.join(cells)} |")
     return lines
+
+
+def _exact_cells(exact: Mapping[str, Any] | None) -> list[str]:
+    """Bounds that are next to equal, as one number each."""
+    if exact is None:
+        return ["–", "–", "–"]
+    goal, cost = exact["goal_probability"], exact["cost_given_goal"]
+    percent = f"{100 * (goal['lower'] + goal['upper']) / 2:.6g}%"
+    return [percent, "–" if cost is None else f"{(cost['lower'] + cost['upper']) / 2:.6g}", f"{exact['states']:,}"]
 
 
 def _shown(value: object) -> str:
