@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from asnets.frames import frame
 from asnets.grounding import GroundTask
 from asnets.notebook import NotebookView
-from asnets.verification.numbers import Number
+from asnets.verification.counterexamples import Counterexample
+from asnets.verification.numbers import Number, confidence_words
 from asnets.verification.optimum import Gap, Optimum
+from asnets.verification.rational import RationalSolution
 from asnets.verification.sampling import Samples
+from asnets.verification.sealing import Sealing
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from asnets.verification.counterexamples import Counterexample
-    from asnets.verification.rational import RationalSolution
-    from asnets.verification.sealing import Sealing
 
 Method = Literal["exact", "bounded", "statistical"]
 NUMBERS = {
@@ -200,8 +199,6 @@ class Verification(NotebookView):
         """What runs within the step limit come to; empty if there were none."""
         if self.samples is None:
             return {}
-        from asnets.verification.numbers import confidence_words
-
         words = confidence_words(self.confidence)
         within = self.samples.within
         intervals = {
