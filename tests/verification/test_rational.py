@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import asnets
@@ -16,6 +17,7 @@ from asnets.grounding import ground
 from asnets.policies.protocol import Distribution
 from asnets.ppddl.model import Domain, Problem
 from asnets.verification import (
+    ExactEffects,
     Failure,
     RationalChain,
     explore_chain,
@@ -26,8 +28,8 @@ from asnets.verification import (
     solve_rational,
 )
 from asnets.verification.rational import exact_choices
-from tests.oracles.exact_chain import ExactChain, chain_of_task, merged
-from tests.oracles.interpreter import Interpreter
+from tests.oracles.exact_chain import ExactChain, merged
+from tests.oracles.interpreter import Interpreter, State
 from tests.ssp_strategies import ssps
 from tests.support import ground_text
 from tests.verification.chains import exact_chains
@@ -64,20 +66,34 @@ def test_the_same_fractions_as_elimination_without_components(chain: ExactChain,
         assert getattr(solution, name) == number, name
 
 
-@settings(max_examples=25)
-@given(ssps())
-def test_chains_of_tasks_against_the_text_of_the_task(task: tuple[Domain, Problem]) -> None:
-    """Conditional effects, products of factors, costs: from the lifted task by an interpreter of its own."""
+@settings(max_examples=20, deadline=None)
+@given(ssps(), st.integers(0, 2**32 - 1))
+def test_effects_against_the_text_of_the_task(task: tuple[Domain, Problem], seed: int) -> None:
+    """Conditional effects and products of factors along a walk: from the lifted task by an interpreter of its own."""
     ground_task = ground(*task, costs="metric")
-    propositions = frozenset(ground_task.atom_name(atom) for atom in range(ground_task.num_propositions))
-    oracle = chain_of_task(Interpreter(*task), propositions, lambda _, actions: dict.fromkeys(actions, 1.0))
-    assume(len(oracle.steps) <= 60)
-    policy = asnets.RandomPolicy(ground_task)
-    solution = solve_rational(rational_chain(policy), penalty=Fraction(500))
-    assert solution.states == len(oracle.steps)
-    for name, number in oracle.numbers(Fraction(500)).items():
-        if hasattr(solution, name):
-            assert getattr(solution, name) == number, name
+    names = [ground_task.atom_name(atom) for atom in range(ground_task.num_propositions)]
+    interpreter, effects, walk = Interpreter(*task), ExactEffects(ground_task), random.Random(seed)
+    simulator = asnets.Simulator(ground_task)
+    state = interpreter.initial_state
+    for _ in range(8):
+        true = np.array(sorted(names.index(atom) for atom in seen(state, names)), np.int32)
+        applicable = simulator.state_of(true).applicable
+        if not applicable:
+            break
+        action = walk.choice(applicable)
+        name, *arguments = ground_task.action_name(action).strip("()").split()
+        outcomes = interpreter.successors(state, name, tuple(arguments))
+        expected: dict[frozenset[str], Fraction] = {}
+        for after, probability in outcomes.items():
+            expected[seen(after, names)] = expected.get(seen(after, names), Fraction(0)) + probability
+        found = effects.successors(frozenset(true.tolist()), action)
+        assert {frozenset(names[atom] for atom in after): p for after, p in found.items()} == expected
+        state = walk.choice(sorted(outcomes, key=sorted))
+
+
+def seen(state: State, names: list[str]) -> frozenset[str]:
+    """The atoms that the ground task keeps, by name."""
+    return frozenset(f"({' '.join(atom)})" for atom in state) & frozenset(names)
 
 
 def test_thirds_are_thirds() -> None:

@@ -234,7 +234,10 @@ class _Law:
         self.masses = np.array([ended[cost] for cost in self.exact_costs])
         self.error += 4 * 2.0**-53  # The sum above.
         self.states = masses.states
-        self.way_costs = masses.levels * float(levels.unit)
+        # Every cost as a float is the nearest one: if floats differ, so do the costs, in the same direction.
+        distinct, positions = np.unique(masses.levels, return_inverse=True)
+        self.exact_way_costs = [int(level) * levels.unit for level in distinct]
+        self.way_costs = np.array([float(cost) for cost in self.exact_way_costs])[positions]
         self.way_masses = masses.masses
         self.has_negative = has_negative
 
@@ -258,33 +261,28 @@ def _cumulative(at_least: _Law, at_most: _Law) -> tuple[Floats, Floats, Floats]:
     costs = np.union1d(at_least.costs, at_most.costs)
     ended = np.concatenate([[0.0], np.cumsum(at_most.smaller(at_most.masses))])
     lower = ended[np.searchsorted(at_most.costs, costs, side="right")] * (1 - len(costs) * 2.0**-52)
-    above = _above(at_least, costs)
-    return costs, np.clip(lower, 0.0, 1.0), np.clip(1 - above, 0.0, 1.0)
+    return costs, np.clip(lower, 0.0, 1.0), np.clip(_at_most(at_least, costs), 0.0, 1.0)
 
 
-def _above(law: _Law, costs: Floats) -> Floats:
-    """For each cost, what surely costs more, at least."""
+def _at_most(law: _Law, costs: Floats) -> Floats:
+    """For each x, an upper bound of P(W ≤ x): all but what surely costs more."""
     size = len(law.masses) + len(law.way_masses) + 4
     sums = np.concatenate([np.cumsum(law.smaller(law.masses)[::-1])[::-1], [0.0]])
     above: Floats = sums[np.searchsorted(law.costs, costs, side="right")]
     if not law.has_negative and len(law.way_costs):
         order = np.argsort(law.way_costs, kind="stable")
-        # A cost as a float may be off by a little: what is just above counts as not above.
-        way = law.way_costs[order] * (1 - _SLACK)
         sums = np.concatenate([np.cumsum(law.smaller(law.way_masses[order])[::-1])[::-1], [0.0]])
-        above = above + sums[np.searchsorted(way, costs, side="right")]
-    return above * (1 - size * 2.0**-52)
+        above = above + sums[np.searchsorted(law.way_costs[order], costs, side="right")]
+    return np.nextafter(1 - above * (1 - size * 2.0**-52), 2.0)
 
 
 def _quantile(q: float, at_least: _Law, at_most: _Law, still_to_pay: Floats | None) -> Interval:
     """The least x with P(W ≤ x) ≥ q: at the first cost where that may be so, and at the first where it is."""
     least = -math.inf if at_least.has_negative else 0.0
     # P(W ≤ x) may only grow where runs end; those under way may end at what they have cost so far, or any later.
-    ends = [(cost, _down(exact)) for cost, exact in zip(at_least.costs, at_least.exact_costs, strict=True)]
-    if not at_least.has_negative:
-        ends += [(cost, cost * (1 - _SLACK)) for cost in np.unique(at_least.way_costs).tolist()]
-    ends = [(least, least), *sorted(ends)]
-    may_be = np.flatnonzero(1 - _above(at_least, np.array([cost for cost, _ in ends])) >= q)
+    exact_ends = at_least.exact_costs + ([] if at_least.has_negative else at_least.exact_way_costs)
+    ends = [(least, least), *((float(exact), _down(exact)) for exact in sorted(exact_ends))]
+    may_be = np.flatnonzero(_at_most(at_least, np.array([cost for cost, _ in ends])) >= q)
     lower = max(least, ends[int(may_be[0])][1]) if len(may_be) else ends[-1][1]
     ended = np.cumsum(at_most.smaller(at_most.masses)) * (1 - len(at_most.masses) * 2.0**-52)
     is_so = np.flatnonzero(ended >= q)

@@ -67,7 +67,9 @@ def _exact(model: ExplicitModel, costs: Floats) -> list[Fraction] | None:
     off by what the mean of equal numbers is rounded.
     """
     if model.task is None:
-        return [Fraction(float(cost)) for cost in costs]
+        # Made by hand: floats of few digits are taken for what was meant, 0.1 is not.
+        exact = [Fraction(float(cost)) for cost in costs]
+        return exact if all(cost.denominator <= _MAX_LEVELS for cost in exact) else None
     known = model.task.exact_costs.values
     result = []
     for cost in costs:
