@@ -13,8 +13,8 @@
 //   ((I - Q*) z)_i = e*_i z_i + sum_j q*_ij (z_i - z_j).
 //
 // Small matrices are eliminated state by state, which adds, multiplies and divides positive numbers only and so loses no
-// accuracy [grassmann1985regenerative]; larger ones are iterated upon (Gauss-Seidel) where that converges soon, else given
-// to a sparse solver outside; solutions are refined by their residuals.
+// accuracy [grassmann1985regenerative]. Larger ones are iterated upon, by Gauss-Seidel where that converges soon, else by
+// conjugate gradients, or given to a sparse solver outside. Solutions are refined by their residuals.
 #pragma once
 
 #include <cstddef>
@@ -63,8 +63,13 @@ class CertifiedSystem {
  private:
   void eliminate();
   void solve_by_elimination(std::vector<double>& x) const;
-  std::vector<double> solve(const std::vector<double>& b);
+  // From a guess, if it is not empty.
+  std::vector<double> solve(const std::vector<double>& b, std::vector<double> guess = {});
   bool iterate(std::vector<double>& x, const std::vector<double>& b, std::size_t sweeps);
+  void precondition(const std::vector<double>& b, std::vector<double>& x) const;
+  void apply(const std::vector<double>& x, std::vector<double>& result) const;
+  bool solve_by_gradients(const std::vector<double>& r0, std::vector<double>& d) const;
+  bool refine_by_gradients(std::vector<double>& x, const std::vector<double>& b) const;
   bool use_direct();
   // b - (I - Q) x, and how far each may be from that of the exact matrix.
   void residuals(const std::vector<double>& x, const std::vector<double>& b, std::vector<double>& values,
@@ -77,6 +82,7 @@ class CertifiedSystem {
   std::vector<double> dense_;   // What elimination leaves, if it is small.
   std::vector<double> pivots_;  // The probabilities of leaving a state for those that are not yet eliminated.
   DirectSolver direct_;
+  std::vector<double> last_;  // What the last bound from below stands on.
 };
 
 }  // namespace asnets
