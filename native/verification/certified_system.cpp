@@ -126,8 +126,8 @@ void CertifiedSystem::residuals(const std::vector<double>& x, const std::vector<
   }
 }
 
-// Gauss-Seidel. Rows stand in the order in which components list states, mostly later ones first, so that a sweep carries
-// values a long way. Returns whether residuals have come down to what rounding leaves.
+// Gauss-Seidel. Rows stand in the order in which components list states, mostly later ones first, so that a sweep
+// carries values a long way. Returns whether residuals have come down to what rounding leaves.
 bool CertifiedSystem::iterate(std::vector<double>& x, const std::vector<double>& b, std::size_t sweeps) {
   std::vector<double> values;
   std::vector<double> errors;
@@ -166,8 +166,8 @@ void CertifiedSystem::apply(const std::vector<double>& x, std::vector<double>& r
   }
 }
 
-// The stabilised method of biconjugate gradients [vandervorst1992bicgstab] for (I - Q) d = r. Returns whether the residual
-// has become a small part of what it was.
+// The stabilised method of biconjugate gradients [vandervorst1992bicgstab] for (I - Q) d = r. Returns whether the
+// residual has become a small part of what it was.
 bool CertifiedSystem::solve_by_gradients(const std::vector<double>& r0, std::vector<double>& d) const {
   const std::size_t n = q_.size();
   const auto dot = [n](const std::vector<double>& a, const std::vector<double>& b) {
