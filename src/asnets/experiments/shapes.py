@@ -30,11 +30,12 @@ _RUNS: dict[str, Shape] = {
     "value?": (float, None),
     "reason?": str,
 }
+_EXACT: Shape = {"states": int, "goal_probability": float, "cost_given_goal": (float, None)}
 _LEVEL: Shape = {"elapsed": float, "coverage": (float, None), "loss": (float, None)}
 
 METRICS: dict[str, Shape] = {
     "train": {"epochs?": int, "ended?": str, "cpu?": float, "curve?": [_LEVEL], "reason?": str},
-    "asnet": _RUNS,
+    "asnet": _RUNS | {"exact?": (_EXACT, None)},
     "planner": _RUNS,
     "strategy": _RUNS,
 }

@@ -5,7 +5,8 @@ Metrics of a training: `epochs`, `ended`, `cpu`, `left_out` and `curve`, an obje
 
 Metrics of the others: `runs` asked for, `endings` and `costs` of those that ended, and CPU seconds in `seconds`: `load`
 for reading, grounding and setting up, `search` of a planner, `execute` for all runs; of an ASNet also `features` and
-`network`, which are parts of `execute`. Of a planner also `status`, `value`, `expanded` and `peak_memory`.
+`network`, which are parts of `execute`, and `exact`, what holds for all runs where the chain of the policy is small:
+`states`, `goal_probability` and `cost_given_goal`. Of a planner also `status`, `value`, `expanded` and `peak_memory`.
 
 Time limits are CPU seconds. Between runs a cell looks at them itself, and has handed over the metrics so far in case it
 is stopped within one. A cell neither reads nor writes files, so that a full disk is never its result.
@@ -31,6 +32,12 @@ from asnets.loading import load_text
 from asnets.network.model_file import model_bytes, read_model
 from asnets.planning import SearchLimits, Solver
 from asnets.policies.networks import network_policy
+from asnets.policies.protocol import TaskPolicy
+from asnets.verification.verify import verify
+
+_EXACT_STATES = 2_000
+"""Of the largest chain that is solved beside the runs, so that it takes little of the time."""
+_EXACT_SECONDS = 10.0
 
 Metrics = dict[str, Any]
 Keep = Callable[[Metrics], None]
@@ -96,7 +103,24 @@ def _run_network(payload: dict[str, Any], model: bytes, keep: Keep) -> tuple[str
         seconds = {"load": loaded - start, "execute": time.process_time() - loaded}
         return {"seconds": seconds | {"features": features, "network": in_network}}
 
-    return _execute(payload, start, run, more, keep)
+    outcome, metrics = _execute(payload, start, run, more, keep)
+    left = payload["cut_offs"]["time_limit"] - (time.process_time() - start)
+    if outcome == "finished" and left > 0:
+        metrics |= {"exact": _exact(policy, min(left, _EXACT_SECONDS))}
+    return outcome, metrics
+
+
+def _exact(policy: TaskPolicy, seconds: float) -> Metrics | None:
+    """What holds for all runs; None where the chain is too large."""
+    result = verify(policy, method="exact", max_states=_EXACT_STATES, time_limit=seconds, optimal=False, explain=False)
+    if result.method != "exact" or result.chain is None:
+        return None
+    cost = result.cost_given_goal
+    return {
+        "states": result.chain.states,
+        "goal_probability": result.goal_probability.interval.middle,
+        "cost_given_goal": None if cost is None else cost.interval.middle,
+    }
 
 
 def _plan(payload: dict[str, Any], keep: Keep) -> tuple[str, Metrics]:

@@ -5,7 +5,7 @@ from asnets.verification.counterexamples import Counterexample, FailingPath, fin
 from asnets.verification.distribution import CostDistribution, cost_distribution, costs_of_runs
 from asnets.verification.exact_effects import ExactEffects
 from asnets.verification.interval import Interval
-from asnets.verification.model import ExplicitModel, JointOutcomes, StateKind, explore_chain, explore_mdp
+from asnets.verification.model import ORDERS, ExplicitModel, JointOutcomes, Order, StateKind, explore_chain, explore_mdp
 from asnets.verification.numbers import Number
 from asnets.verification.rational import (
     RationalChain,
@@ -21,6 +21,7 @@ from asnets.verification.sealing import Prospect, Sealing, find_sealing
 from asnets.verification.verify import verify
 
 __all__ = [
+    "ORDERS",
     "ChainSolution",
     "CostDistribution",
     "Counterexample",
@@ -32,6 +33,7 @@ __all__ = [
     "Interval",
     "JointOutcomes",
     "Number",
+    "Order",
     "Prospect",
     "RationalChain",
     "RationalSolution",

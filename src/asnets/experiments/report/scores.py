@@ -50,10 +50,30 @@ def score_cell(experiment: ExperimentResults, system: SystemInfo, problem: Probl
     coverage, cost = marks(score, theirs)
     lines = estimate_lines(estimate(score), coverage, cost) if score.rows else []
     lines += seed_lines(experiment, system, problem)
+    lines += exact_lines(score)
     lines += [Line(text, "note") for text in reasons(score, system)]
     if has_other_cut_offs(experiment, system, score):
         lines.append(Line("full cut-offs", "note"))
     return (*lines, *paper_lines(theirs))
+
+
+def exact_numbers(score: Score) -> tuple[float, float | None] | None:
+    """Goal probability and cost given the goal for all runs, means over the models; None if a chain was too large."""
+    numbers = [row.result.metrics.get("exact") for row in score.rows]
+    if not numbers or any(number is None for number in numbers):
+        return None
+    goal = sum(number["goal_probability"] for number in numbers) / len(numbers)
+    costs = [number["cost_given_goal"] for number in numbers if number["cost_given_goal"] is not None]
+    return goal, sum(costs) / len(costs) if costs else None
+
+
+def exact_lines(score: Score) -> list[Line]:
+    """What holds for all runs, where it was found."""
+    exact = exact_numbers(score)
+    if exact is None:
+        return []
+    goal, cost = exact
+    return [Line(f"exact: {100 * goal:.4g}%" + ("" if cost is None else f", {cost:.2f}"), "note")]
 
 
 def seed_lines(experiment: ExperimentResults, system: SystemInfo, problem: ProblemInfo) -> list[Line]:
@@ -128,6 +148,8 @@ def score_record(experiment: ExperimentResults, system: SystemInfo, problem: Pro
         "cells_skipped": score.skipped,
         "paper_problem": problem.paper,
     }
+    goal, exact_cost = exact_numbers(score) or (None, None)
+    record |= {"exact_goal_probability": goal, "exact_cost_given_goal": exact_cost}
     record |= paper_record(theirs, coverage, cost)
     return record | origin(score.rows) | {"command": command(experiment, system.name, problem.name)}
 

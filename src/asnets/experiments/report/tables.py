@@ -44,6 +44,11 @@ def how_to_read(*, in_paper: bool) -> list[str]:
         "runs ended; skipped: not run, since a smaller size failed; crashed, killed, error: what became of the "
         f"process; no model: training gave none. Cells with full cut-offs were run with {cut_offs_text()}."
     )
+    exact = (
+        "“Exact” are the probability of the goal and the cost of the runs that reach it over all runs, solved from the "
+        "chain of the policy where that is small; means over the seeds of training."
+    )
+    together = f"{together} {exact}"
     if not in_paper:
         return [numbers, together, reasons]
     theirs = f"Below it, in grey or italics, is the paper’s number, where it has one; – is none of {failed().runs}."
