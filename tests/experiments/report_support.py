@@ -41,6 +41,7 @@ class Runs:
     runs: int | None = None
     cut_offs: dict[str, Any] | None = None
     value: float | None = None
+    exact: dict[str, Any] | None = None
 
 
 def goals(
@@ -179,4 +180,6 @@ def _result(runs: Runs) -> CellResult:
     result: dict[str, Any] = {"runs": len(endings), "endings": endings, "costs": costs, "seconds": seconds}
     if runs.value is not None:
         result |= {"status": "converged", "value": runs.value}
+    if runs.exact is not None:
+        result |= {"exact": runs.exact}
     return CellResult(runs.outcome, result, 2.0, 2.0, "1.2.3", MACHINE, "2026-01-02T03:04:05+00:00")

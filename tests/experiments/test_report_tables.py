@@ -105,6 +105,29 @@ def test_comparison_counts_marks(tmp_path: Path) -> None:
     )
 
 
+def test_exact_numbers_of_all_runs(tmp_path: Path) -> None:
+    """Means over the models; none where the chain of one was too large."""
+    results = Results(tmp_path)
+    chains = [
+        {"states": 9, "goal_probability": chance, "cost_given_goal": cost} for chance, cost in ((1.0, 4), (0.5, 6))
+    ]
+    results.add(
+        "monster",
+        [network("asnet", title="ASNet")],
+        [problem("monster-n1", 1), problem("monster-n2", 2)],
+        {
+            ("asnet", "monster-n1"): [Runs([5.0] * 10, exact=chain) for chain in (*chains, chains[1])],
+            ("asnet", "monster-n2"): [Runs([5.0] * 10, exact=chains[0]), *[Runs([5.0] * 10)] * 2],
+        },
+        trainings={"asnet": [60.0, 60.0, 60.0]},
+    )
+    table = coverage_table(results.collect()[0])
+    assert "note: exact: 66.67%, 5.33" in row(table, "monster-n1")[0]
+    assert not any("exact" in line for line in row(table, "monster-n2")[0])
+    assert table.records[0]["exact_goal_probability"] == pytest.approx(2 / 3)
+    assert table.records[1]["exact_goal_probability"] is None
+
+
 def test_records_say_where_numbers_come_from(tmp_path: Path) -> None:
     table = coverage_table(tireworld(tmp_path))
     record = next(
@@ -128,6 +151,8 @@ def test_records_say_where_numbers_come_from(tmp_path: Path) -> None:
         "paper_problem": "triangle-tire-5",
         "paper_goals": 0,
         "paper_runs": 30,
+        "exact_goal_probability": None,
+        "exact_cost_given_goal": None,
         "paper_mean_cost": None,
         "paper_ci95": None,
         "coverage_beyond_intervals": "better",

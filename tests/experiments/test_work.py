@@ -87,6 +87,9 @@ def test_a_network_that_only_torch_can_run(tmp_path: Path, monkeypatch: pytest.M
     _, _, model = do_cell(cells["train"].payload, None, lambda metrics: None)
     outcome, metrics, _ = do_cell(cells["asnet"].payload, model, lambda metrics: None)
     assert (outcome, len(metrics["endings"])) == ("finished", cells["asnet"].payload["runs"])
+    exact = metrics["exact"]
+    assert exact["states"] > 1
+    assert 0 <= exact["goal_probability"] <= 1
 
 
 def test_a_cell_needs_no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -193,7 +193,7 @@ def test_going_round_and_giving_up() -> None:
 def test_results_are_the_same_on_any_number_of_threads_and_again() -> None:
     policy = asnets.Policy.load("triangle-tireworld").of(tires(3))
     for method in ("exact", "statistical"):
-        one, two = (verify(policy, method=method, threads=threads, width=0.1, seed=5) for threads in (1, 2))  # type: ignore[arg-type]
+        one, two = (verify(policy, method=method, threads=threads, width=0.1, seed=5) for threads in (1, 2))
         assert one.all_numbers() == two.all_numbers()
     other = verify(policy, method="statistical", width=0.1, seed=6)
     assert other.all_numbers() != one.all_numbers()

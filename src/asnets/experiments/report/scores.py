@@ -59,8 +59,8 @@ def score_cell(experiment: ExperimentResults, system: SystemInfo, problem: Probl
 
 def exact_numbers(score: Score) -> tuple[float, float | None] | None:
     """Goal probability and cost given the goal for all runs, means over the models; None if a chain was too large."""
-    numbers = [row.result.metrics.get("exact") for row in score.rows]
-    if not numbers or any(number is None for number in numbers):
+    numbers = [exact for row in score.rows if (exact := row.result.metrics.get("exact")) is not None]
+    if not numbers or len(numbers) < len(score.rows):
         return None
     goal = sum(number["goal_probability"] for number in numbers) / len(numbers)
     costs = [number["cost_given_goal"] for number in numbers if number["cost_given_goal"] is not None]
