@@ -262,7 +262,7 @@ def find_counterexample(
     trace = Trace.of(record, states, actions)
     for step, before in zip(trace.steps, states, strict=False):
         steps.append(RunStep.of(task, step, named_probabilities(policy, before)))
-    return Counterexample(path, failure, Run(tuple(steps), trace, policy, f"the {way} way into failure"))
+    return Counterexample(path, failure, Run(tuple(steps), trace, policy, "a path through its chain"))
 
 
 def _action(
