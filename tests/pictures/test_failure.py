@@ -34,7 +34,9 @@ def test_the_choice_that_sealed_it_is_marked() -> None:
     assert "Here the goal is still sure" in start
     assert "This choice sealed it" in first
     # Each applicable action with the greatest probability that it leaves, what was done in bold.
-    bars = re.findall(r'<span class="name( chosen)?">([^<]*)</span><span class="bar[^>]*><i style="width: ([^%]*)%', first)
+    bars = re.findall(
+        r'<span class="name( chosen)?">([^<]*)</span><span class="bar[^>]*><i style="width: ([^%]*)%', first
+    )
     assert ("", "(move-car l-1-1 l-2-1)", "100.0") in bars
     assert (" chosen", "(move-car l-1-1 l-1-2)", "25.0") in bars
     assert "From here on the policy never reaches the goal." in first

@@ -84,7 +84,7 @@ def check(found: CostDistribution, law: dict[Fraction, Fraction], width: float) 
     for share, bounds in found.tails.items():
         mean = worst(law, Fraction(share))
         assert bounds.lower <= mean <= bounds.upper, (share, bounds, float(mean))
-        assert bounds.width <= width * max(1, abs(mean))
+        assert bounds.width <= width * max(1.0, float(abs(mean)))
     for cost, lower, upper in zip(found.costs, found.lower, found.upper, strict=True):
         # Costs are floats here: what lies next to one may count as above it or not.
         near = Fraction(float(cost)) * Fraction(1, 10**12)
@@ -134,15 +134,13 @@ def test_bounds_hold_wherever_runs_are_left(chain: ExactChain, penalty: Fraction
     exact = chain.numbers(penalty)["expected_cost"]
     assert exact is not None
     for bounds in found.tails.values():
-        assert exact <= bounds.upper + 1e-6 * max(1, abs(exact))
+        assert exact <= bounds.upper + 1e-6 * max(1.0, float(abs(exact)))
 
 
 @pytest.mark.parametrize("success", [Fraction(1, 2), Fraction(1, 10), Fraction(9, 10)])
 def test_tries_until_success(success: Fraction) -> None:
     """The geometric law: P(W ≤ n) = 1 - (1 - p)^n; the worst share begins where half a try is left."""
-    chain = ExactChain(
-        [[(0, 1 - success, Fraction(1)), (1, success, Fraction(1))], []], [False, True], [False, False]
-    )
+    chain = ExactChain([[(0, 1 - success, Fraction(1)), (1, success, Fraction(1))], []], [False, True], [False, False])
     model = arrays_of(chain)
     found = costs_of_runs(model, solve_chain(model))
     p = float(success)
@@ -185,9 +183,7 @@ def test_zero_costs_and_fractions_of_a_task() -> None:
 def test_a_million_steps_are_too_many() -> None:
     """Runs of a million steps, followed for a thousand: Markov's inequality still bounds the quantiles."""
     success = Fraction(1, 10**6)
-    chain = ExactChain(
-        [[(0, 1 - success, Fraction(1)), (1, success, Fraction(1))], []], [False, True], [False, False]
-    )
+    chain = ExactChain([[(0, 1 - success, Fraction(1)), (1, success, Fraction(1))], []], [False, True], [False, False])
     model = arrays_of(chain)
     found = costs_of_runs(model, solve_chain(model), max_work=1000)
     assert "too many" in found.note

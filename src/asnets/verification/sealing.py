@@ -103,7 +103,11 @@ class Sealing:
         """What is to be said about it, in a sentence or two."""
         chosen, alternative = self.chosen, self.alternative
         where = "where the run ends" if chosen is None else f"before step {self.step + 1}"
-        after = "" if chosen is None else f"After {chosen.name} it has probability {_chance(chosen.goal_probability)} at best"
+        after = (
+            ""
+            if chosen is None
+            else f"After {chosen.name} it has probability {_chance(chosen.goal_probability)} at best"
+        )
         instead = "" if alternative is None else f"{alternative.name} {_kept(alternative.goal_probability)}"
         unless = "" if self.is_certain else " Whether a later state is the last one is not known: the MDP is too large."
         match self.kind:
@@ -113,19 +117,21 @@ class Sealing:
                 return f"Where it was sealed is not known: {self.explored:,} states of the MDP do not decide it."
             case "sure":
                 told = "; ".join(part for part in (after, instead) if part)
-                return f"The last state from which the goal is sure under some policy is the one {where}. {told}.{unless}"
+                return (
+                    f"The last state from which the goal is sure under some policy is the one {where}. {told}.{unless}"
+                )
             case "kept":
                 told = f"; {instead}" if instead else ""
                 return (
-                    f"The goal stays in reach, with probability {_chance(self.goal_probability)} at best, but the policy "
-                    f"never gets there{told}."
+                    f"The goal stays in reach, with probability {_chance(self.goal_probability)} at best, but the "
+                    f"policy never gets there{told}."
                 )
             case "choice":
                 never = "was never sure" if self.is_certain else "is not known to have been sure"
                 told = "; ".join(part for part in (after, instead) if part)
                 return (
-                    f"The goal {never}. Most of its probability, {_chance(self.goal_probability)} at best, is given away "
-                    f"{where}. {told}."
+                    f"The goal {never}. Most of its probability, {_chance(self.goal_probability)} at best, is given "
+                    f"away {where}. {told}."
                 )
             case "chance":
                 return (
