@@ -137,7 +137,9 @@ class ModelBuilder {
     if (entries_.size() <= kFew) {
       // Insertion, which needs no memory.
       for (std::size_t i = 1; i < entries_.size(); ++i) {
-        for (std::size_t j = i; j > 0 && less(entries_[j], entries_[j - 1]); --j) std::swap(entries_[j], entries_[j - 1]);
+        for (std::size_t j = i; j > 0 && less(entries_[j], entries_[j - 1]); --j) {
+          std::swap(entries_[j], entries_[j - 1]);
+        }
       }
     } else {
       std::stable_sort(entries_.begin(), entries_.end(), less);
@@ -446,7 +448,8 @@ class Explorer {
       // Blocks outlive the workers that write to them.
       std::deque<std::unique_ptr<StateBlock>> under_way;
       std::vector<std::unique_ptr<StateBlock>> spare;
-      Workers workers(options_.threads, [&] { return make(std::make_shared<BlockExpander>(task_, generator_, flat_)); });
+      Workers workers(options_.threads,
+                      [&] { return make(std::make_shared<BlockExpander>(task_, generator_, flat_)); });
       for (;;) {
         while (under_way.size() < 4 * workers.size()) {
           if (spare.empty()) spare.push_back(std::make_unique<StateBlock>());

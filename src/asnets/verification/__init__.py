@@ -5,7 +5,7 @@ from asnets.verification.counterexamples import Counterexample, FailingPath, fin
 from asnets.verification.distribution import CostDistribution, cost_distribution, costs_of_runs
 from asnets.verification.exact_effects import ExactEffects
 from asnets.verification.interval import Interval
-from asnets.verification.model import ExplicitModel, JointOutcomes, StateKind, explore_chain, explore_mdp
+from asnets.verification.model import ORDERS, ExplicitModel, JointOutcomes, Order, StateKind, explore_chain, explore_mdp
 from asnets.verification.rational import (
     RationalChain,
     RationalSolution,
@@ -18,6 +18,7 @@ from asnets.verification.reachability import GoalProspects, goal_prospects, sure
 from asnets.verification.sealing import Prospect, Sealing, find_sealing
 
 __all__ = [
+    "ORDERS",
     "ChainSolution",
     "CostDistribution",
     "Counterexample",
@@ -28,6 +29,7 @@ __all__ = [
     "GoalProspects",
     "Interval",
     "JointOutcomes",
+    "Order",
     "Prospect",
     "RationalChain",
     "RationalSolution",

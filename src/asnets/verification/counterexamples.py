@@ -1,8 +1,8 @@
 """Ways into failure: the likeliest, and the shortest, as runs that can be drawn.
 
 A run has failed when it comes to a state from which the policy cannot reach the goal any more. The way there is a best
-path of the chain (native/verification/paths.hpp), and so is what follows until the run ends: in a state where nothing is
-done any more, or in a bottom component, of which a cycle is shown.
+path of the chain (native/verification/paths.hpp), and so is what follows until the run ends: in a state where nothing
+is done any more, or in a bottom component, of which a cycle is shown.
 """
 
 from __future__ import annotations
