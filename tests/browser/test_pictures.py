@@ -10,7 +10,9 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed (
 
 from playwright.sync_api import Locator, expect
 
-from asnets.pictures import RunPicture, draw_run, page
+import asnets
+from asnets.pictures import RunPicture, draw_run, failure_page, page
+from asnets.verification import explore_chain, find_counterexample, find_sealing, solve_chain
 from tests.browser.conftest import OpenPage
 from tests.pictures.runs import family_task, random_policy
 
@@ -224,5 +226,29 @@ def test_svg_documents(open_page: OpenPage, tmp_path: Path, family: str) -> None
         assert box["x"] >= -1
         assert box["x"] + box["width"] <= width + 1, text.text_content()
         assert box["y"] + box["height"] <= height + 1
+    assert requests == [path.as_uri()]
+    assert errors == []
+
+
+@pytest.mark.parametrize("width", [1200, 360])
+def test_a_way_into_failure(open_page: OpenPage, tmp_path: Path, width: int) -> None:
+    """The choice that sealed it stands out, with what other actions would have kept."""
+    policy = asnets.RandomPolicy(family_task("triangle-tireworld", 2))
+    model = explore_chain(policy)
+    failure = find_counterexample(model, solve_chain(model), policy)
+    assert failure is not None
+    path = tmp_path / "failure.html"
+    path.write_text(failure_page("Failure", [(failure, find_sealing(failure))]), encoding="utf-8")
+    shown, requests, errors = open_page(path, width=width)
+    expect(shown.locator(".remark")).to_contain_text("would have kept it sure")
+    marked = shown.locator(".card.marked")
+    assert marked.count() == 2
+    expect(marked.nth(1).locator(".mark").first).to_contain_text("This choice sealed it")
+    assert all(has_size(mark) for mark in shown.locator(".mark").all())
+    assert shown.evaluate("document.documentElement.scrollWidth") <= width
+    # In the stepper, marks are shown with their step.
+    shown.locator(".stepper .on").click()
+    expect(marked.nth(0)).to_be_visible()
+    expect(marked.nth(1)).to_be_hidden()
     assert requests == [path.as_uri()]
     assert errors == []

@@ -84,7 +84,7 @@ def check(found: CostDistribution, law: dict[Fraction, Fraction], width: float) 
     for share, bounds in found.tails.items():
         mean = worst(law, Fraction(share))
         assert bounds.lower <= mean <= bounds.upper, (share, bounds, float(mean))
-        assert bounds.width <= width * max(1, abs(mean))
+        assert bounds.width <= width * max(1.0, float(abs(mean)))
     for cost, lower, upper in zip(found.costs, found.lower, found.upper, strict=True):
         # Costs are floats here: what lies next to one may count as above it or not.
         near = Fraction(float(cost)) * Fraction(1, 10**12)
@@ -134,7 +134,7 @@ def test_bounds_hold_wherever_runs_are_left(chain: ExactChain, penalty: Fraction
     exact = chain.numbers(penalty)["expected_cost"]
     assert exact is not None
     for bounds in found.tails.values():
-        assert exact <= bounds.upper + 1e-6 * max(1, abs(exact))
+        assert exact <= bounds.upper + 1e-6 * max(1.0, float(abs(exact)))
 
 
 @pytest.mark.parametrize("success", [Fraction(1, 2), Fraction(1, 10), Fraction(9, 10)])

@@ -17,7 +17,7 @@ from asnets.deadline import Deadline
 from asnets.grounding.conditions import FALSE, TRUE, ConditionPool, Nodes
 from asnets.grounding.limits import Limits
 from asnets.grounding.rows import Index, expand, group, take_lists
-from asnets.grounding.task import Floats, Fractions, Ints, Lists
+from asnets.grounding.task import ExactNumbers, Floats, Ints, Lists
 from asnets.grounding.universe import Scope, Universe, distinct
 from asnets.ppddl.model import (
     AndEffect,
@@ -45,7 +45,7 @@ class Blocks:
     factors: Lists
     outcomes: Lists
     probabilities: Floats
-    exact_probabilities: Fractions
+    exact_probabilities: ExactNumbers
 
 
 @dataclass
@@ -229,7 +229,7 @@ class EffectCompiler:
         is_outcome = np.ones(len(outcomes.values), np.bool_)
         is_outcome[first] = False
         sizes = np.array([len(shares) for shares in self._distributions], np.int64)
-        flat = Fractions.of(share for shares in self._distributions for share in shares)
+        flat = ExactNumbers.of(share for shares in self._distributions for share in shares)
         table = Lists(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32), flat.positions)
         _, positions = take_lists(table, outcomes.values[first])
         probabilities = np.array([float(value) for value in flat.values])
@@ -243,7 +243,7 @@ class EffectCompiler:
                 number(outcomes.values[is_outcome]).astype(np.int32),
             ),
             probabilities=probabilities[positions] if len(positions) else np.zeros(0),
-            exact_probabilities=Fractions(flat.values, positions),
+            exact_probabilities=ExactNumbers(flat.values, positions),
         )
 
     def _taken(self, table: _Table, numbers: npt.NDArray[np.integer]) -> Lists:

@@ -17,7 +17,7 @@ from asnets.grounding.limits import DEFAULT_LIMITS, Limits, schema_name
 from asnets.grounding.reachability import explore
 from asnets.grounding.rows import Index, group
 from asnets.grounding.slots import LiftedSlot, instances, lifted_slots
-from asnets.grounding.task import Bools, Floats, Fractions, GroundSchema, GroundTask, Ints, Lists, SlotInstances
+from asnets.grounding.task import Bools, ExactNumbers, Floats, GroundSchema, GroundTask, Ints, Lists, SlotInstances
 from asnets.grounding.universe import Codes, Scope, Universe
 from asnets.ppddl.model import Action, Domain, Problem
 
@@ -103,7 +103,7 @@ class _Compiled:
     condition_clauses: Lists
     clause_conditions: Lists
     costs: Floats
-    exact_costs: Fractions
+    exact_costs: ExactNumbers
 
 
 def _reach(
@@ -167,7 +167,7 @@ def _compile(
         condition_clauses=clauses,
         clause_conditions=members,
         costs=np.concatenate(costs),
-        exact_costs=Fractions.of(cost_model.exact),
+        exact_costs=ExactNumbers.of(cost_model.exact),
     )
 
 

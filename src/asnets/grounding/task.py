@@ -63,7 +63,7 @@ class Lists:
 
 
 @dataclass(frozen=True)
-class Fractions:
+class ExactNumbers:
     """Numbers as they were written, before they were rounded to floats: each distinct one is kept once.
 
     Attributes:
@@ -75,7 +75,7 @@ class Fractions:
     positions: Ints
 
     @classmethod
-    def of(cls, numbers: Iterable[Fraction]) -> Fractions:
+    def of(cls, numbers: Iterable[Fraction]) -> ExactNumbers:
         """These numbers, in this order."""
         distinct: dict[Fraction, int] = {}
         positions = [distinct.setdefault(number, len(distinct)) for number in numbers]
@@ -214,8 +214,8 @@ class GroundTask(NotebookView):
     action_precondition: Ints
     action_block: Ints
     goal: int
-    exact_probability: Fractions
-    exact_costs: Fractions
+    exact_probability: ExactNumbers
+    exact_costs: ExactNumbers
 
     @property
     def num_atoms(self) -> int:

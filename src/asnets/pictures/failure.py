@@ -81,9 +81,10 @@ def _notes(counterexample: Counterexample, sealing: Sealing | None) -> Notes:
         sealed_by = at if is_choice else None
         marks.setdefault(at, []).append(_sealing_mark(sealing, is_choice))
         if is_choice and sealing.kind == "sure":
-            marks.setdefault(sealing.step, []).append(Mark("The goal is still sure here", "under some policy"))
-    reason = f"From here on {run.policy.name} never reaches the goal."
-    marks.setdefault(path.sink, []).append(Mark("Failed", reason))
+            marks.setdefault(sealing.step, []).append(
+                Mark("Here the goal is still sure", "under another policy, for the last time.")
+            )
+    marks.setdefault(path.sink, []).append(Mark("Failed", "From here on the policy never reaches the goal."))
     if path.cycle:
         again = len(path.states) - 1
         words = f"{count(len(path.cycle), 'step')} after it was first met; so it goes on."

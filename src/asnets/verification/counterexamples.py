@@ -1,8 +1,8 @@
 """Ways into failure: the likeliest, and the shortest, as runs that can be drawn.
 
 A run has failed when it comes to a state from which the policy cannot reach the goal any more. The way there is a best
-path of the chain (native/verification/paths.hpp); from there the shortest way goes on to where the run ends: a state
-where nothing is done any more, or a bottom component, of which a cycle is shown.
+path of the chain (native/verification/paths.hpp), and so is what follows until the run ends: in a state where nothing
+is done any more, or in a bottom component, of which a cycle is shown.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def find_failure(
     inwards = _path(model, 0, ~alive, way == "shortest", deadline)
     if not inwards:
         return None  # What cannot be reached at all, as in a model that was made by hand.
-    onwards = _path(model, inwards[-1], ends, True, deadline)
+    onwards = _path(model, inwards[-1], ends, way == "shortest", deadline)
     states = (*inwards, *onwards[1:])
     cycle = _cycle(model, states[-1], deadline)
     return FailingPath(
@@ -262,7 +262,7 @@ def find_counterexample(
     trace = Trace.of(record, states, actions)
     for step, before in zip(trace.steps, states, strict=False):
         steps.append(RunStep.of(task, step, named_probabilities(policy, before)))
-    return Counterexample(path, failure, Run(tuple(steps), trace, policy, f"the {way} way into failure"))
+    return Counterexample(path, failure, Run(tuple(steps), trace, policy, "a path through its chain"))
 
 
 def _action(

@@ -1,7 +1,7 @@
 """The greatest probability of reaching the goal, in every state of an explicit MDP, with bounds that hold.
 
 Which states reach the goal surely under some policy, and which cannot at all, is a question about the graph
-([baier2008principles, algorithms 45 and 46]; "surely" is with probability 1, which Prob1E decides). In between, bounds
+([baier2008principles, section 10.6.1]; "surely" is with probability 1, which Prob1E decides). In between, bounds
 are iterated from below and from above [haddad2018interval]; from above this converges only once maximal end components
 are collapsed, in which one can stay for ever. Where the MDP is not complete, the lower bound takes what is unexplored
 for lost, and the upper one for the goal.

@@ -101,30 +101,42 @@ class Sealing:
     @property
     def words(self) -> str:
         """What is to be said about it, in a sentence or two."""
-        where = f"before step {self.step + 1}" if self.chosen else "at the end"
-        chosen = "" if self.chosen is None else f"{self.chosen.name} leaves {_chance(self.chosen.goal_probability)}"
-        alternative = self.alternative
+        chosen, alternative = self.chosen, self.alternative
+        where = "where the run ends" if chosen is None else f"before step {self.step + 1}"
+        after = (
+            ""
+            if chosen is None
+            else f"After {chosen.name} it has probability {_chance(chosen.goal_probability)} at best"
+        )
         instead = "" if alternative is None else f"{alternative.name} {_kept(alternative.goal_probability)}"
-        unless = "" if self.is_certain else " No later state is known to be the one; the MDP is too large to be sure."
+        unless = "" if self.is_certain else " Whether a later state is the last one is not known: the MDP is too large."
         match self.kind:
             case "lost":
                 return "The goal is out of reach from the beginning, whatever is done."
             case "unknown":
                 return f"Where it was sealed is not known: {self.explored:,} states of the MDP do not decide it."
             case "sure":
-                text = f"The last state from which the goal is sure is the one {where}: {chosen}"
-                return text + (f", {instead}." if instead else ".") + unless
+                told = "; ".join(part for part in (after, instead) if part)
+                return (
+                    f"The last state from which the goal is sure under some policy is the one {where}. {told}.{unless}"
+                )
             case "kept":
-                text = f"The goal stays in reach ({_chance(self.goal_probability)}), but the policy never gets there"
-                return text + (f"; {instead}." if instead else ".") + unless
+                told = f"; {instead}" if instead else ""
+                return (
+                    f"The goal stays in reach, with probability {_chance(self.goal_probability)} at best, but the "
+                    f"policy never gets there{told}."
+                )
             case "choice":
                 never = "was never sure" if self.is_certain else "is not known to have been sure"
-                text = f"The goal {never}. Most is given away {where}: of {_chance(self.goal_probability)} {chosen}"
-                return text + (f", {instead}." if instead else ".")
+                told = "; ".join(part for part in (after, instead) if part)
+                return (
+                    f"The goal {never}. Most of its probability, {_chance(self.goal_probability)} at best, is given "
+                    f"away {where}. {told}."
+                )
             case "chance":
                 return (
                     "No choice gave anything away: the goal was never sure, and chance decided at step "
-                    f"{self.step + 1}. Before it, the greatest probability was {_chance(self.goal_probability)}."
+                    f"{self.step + 1}. Before it, the goal had probability {_chance(self.goal_probability)} at best."
                 )
 
     def as_json(self) -> dict[str, object]:
@@ -204,23 +216,22 @@ def _most_given_away(around: _Surroundings, run: Run, values: dict[int, Interval
     """The goal never was sure, as far as is known: what gave most of its probability away."""
     if values[0].upper == 0:
         return _sealing(around, "lost", 0, run, values[0], True)
-    if all(value.width > 0.5 for value in values.values()):
-        return _sealing(around, "unknown", 0, run, values[0], False)
+    # What was surely given away, whatever is between the bounds.
     given: list[tuple[float, int]] = []
-    by_chance: list[tuple[float, int]] = []
     for step in range(last):
         after = around.action_value(run.trace.states[step], run.trace.steps[step].action)
-        given.append((values[step].middle - after.middle, -step))
-        by_chance.append((values[step].middle - values[step + 1].middle, -step))
+        given.append((values[step].lower - after.upper, -step))
     # Going round for ever, or giving up, gives away all that is left.
-    given.append((values[last].middle, -last))
+    given.append((values[last].lower, -last))
+    widest = max(value.width for value in values.values())
     amount, step = max(given)
     if amount > _NEGLIGIBLE:
         kind: SealingKind = "kept" if -step == last else "choice"
-    else:
-        kind, step = "chance", max(by_chance)[1]
-    widest = max(value.width for value in values.values())
-    return _sealing(around, kind, -step, run, values[-step], widest <= _NEGLIGIBLE)
+        return _sealing(around, kind, -step, run, values[-step], widest <= _NEGLIGIBLE)
+    if widest > _NEGLIGIBLE:
+        return _sealing(around, "unknown", 0, run, values[0], False)
+    step = max(range(last), key=lambda step: values[step].middle - values[step + 1].middle)
+    return _sealing(around, "chance", step, run, values[step], True)
 
 
 def _sealing(
@@ -383,8 +394,8 @@ def _chance(bounds: Interval) -> str:
     if bounds.width <= _NEGLIGIBLE:
         return f"{bounds.middle:.4g}"
     if bounds.lower == 0 and bounds.upper == 1:
-        return "an unknown probability"
-    return f"between {bounds.lower:.4g} and {bounds.upper:.4g}"
+        return "1, as far as is known,"
+    return f"{bounds.lower:.4g} to {bounds.upper:.4g}"
 
 
 def _kept(bounds: Interval) -> str:
