@@ -143,9 +143,15 @@ def _least_cost(
 ) -> Optimum:
     solver = Solver(task, "lrtdp", "lmcut", epsilon=epsilon, penalty=penalty, seed=seed)
     solution = solver.solve(limits=SearchLimits(memory=memory, deadline=deadline))
-    # Values only grow from those of the heuristic, which are not above the optimum, converged or not.
-    lower = solution.value - _ROUNDING * max(1.0, abs(solution.value))
-    return Optimum(Number(lower, penalty, BOUNDED), None, f"{solver.planner} with {solver.heuristic}", solution.status)
+    # Values only grow from those of the heuristic, which are not above the optimum, converged or not; a planner that
+    # has bounds of its own knows them better.
+    lower = getattr(solution, "lower", None)
+    upper = getattr(solution, "upper", None)
+    if lower is None:
+        lower = solution.value - _ROUNDING * max(1.0, abs(solution.value))
+    interval = Interval(lower, penalty if upper is None else min(upper, penalty))
+    cost = Number(*interval, EXACT if interval.is_narrow(epsilon) else BOUNDED)
+    return Optimum(cost, None, f"{solver.planner} with {solver.heuristic}", solution.status)
 
 
 def _greatest_probability(task: GroundTask, epsilon: float, memory: int | None, deadline: Deadline) -> Optimum:

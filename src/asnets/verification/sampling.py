@@ -23,7 +23,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -307,5 +307,11 @@ class _Runs:
 
 def run_cost_bounds(task: GroundTask, max_steps: int) -> tuple[float, float]:
     """What a run of so many steps costs at least and at most, without the penalty; sums are rounded as they come."""
-    low, high = float(task.costs.min(initial=0.0)), float(task.costs.max(initial=0.0))
-    return low * max_steps * _OUTWARD, high * max_steps * _OUTWARD
+    low, high = task.costs, task.costs
+    native: Any = task.native
+    if hasattr(native, "min_costs"):  # Costs that depend on the state.
+        low, high = native.min_costs(), native.max_costs()
+    return (
+        float(low.min(initial=0.0)) * max_steps * _OUTWARD,
+        float(high.max(initial=0.0)) * max_steps * _OUTWARD,
+    )
