@@ -127,7 +127,7 @@ def verify(
         >>> print(result.expected_cost)
         17.5 (exact)
         >>> print(asnets.verify(asnets.RandomPolicy(policy.task)).dead_end_probability)
-        0.9280362129 (exact)
+        0.9209707755 (exact)
     """
     check_policy(policy)
     check_run(max_steps, seed)
