@@ -135,6 +135,8 @@ def main() -> None:
         lines = "".join(f"{line}\n" for line in table(rows))
         write_atomically(arguments.write, f"{before}{BEGIN}\n{lines}\n{END}{rest.partition(END)[2]}")
         return
+    if rows:  # Without a last line that was cut off.
+        write_atomically(arguments.output, "".join(json.dumps(row) + "\n" for row in rows))
     done = {row["problem"] for row in rows}
     for row in ROWS:
         if row.problem in done or not re.search(arguments.only, row.problem):

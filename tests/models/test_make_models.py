@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import asnets
-from asnets.models import load_card, model_names
-from scripts.make_models import RECIPES, Recipe, commands, make_model, of_sizes
+from asnets.models import FOLDER, load_card, model_names
+from scripts.make_models import RECIPES, Recipe, commands, make_model, of_sizes, verify_model
 from tests.cli.running import run
 from tests.support import PUBLISHED, REPOSITORY, needs_published
 
@@ -46,6 +46,25 @@ def test_same_seed_same_bytes(tmp_path: Path) -> None:
             for key in CLOCK:
                 part.pop(key, None)
     assert cards[0] == cards[1]
+
+
+def test_exact_numbers_are_put_into_a_card(tmp_path: Path) -> None:
+    """Without training anything; the rest of the card stays as it is."""
+    for suffix in (".asnet", ".json"):
+        (tmp_path / f"monster{suffix}").write_bytes((FOLDER / f"monster{suffix}").read_bytes())
+    before = load_card("monster")
+    for row in before["results"]:
+        del row["exact"]
+    (tmp_path / "monster.json").write_text(json.dumps(before))
+    card = verify_model("monster", tmp_path)
+    assert json.loads((tmp_path / "monster.json").read_text()) == card
+    for row, old in zip(card["results"], before["results"], strict=True):
+        exact = row.pop("exact", None)
+        assert row == old
+        assert (exact is None) == (row["source"] == "published"), "these files were not given"
+        if exact is not None:
+            assert exact["goal_probability"]["lower"] == 1
+            assert exact["states"] == 5 + 2 * row["generator"]["size"]
 
 
 @pytest.mark.slow

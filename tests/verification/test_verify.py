@@ -239,6 +239,7 @@ def test_a_confidence_interval_beside_bounds() -> None:
 
 def test_numbers_in_words() -> None:
     assert str(Number(17.499999999999964, 17.500000000000036, "exact")) == "17.5 (exact)"
+    assert Number(0.0, 3.05e-10, "exact").words() == "0"
     assert Number(0.974153, 1.0, "bounded").words() == "0.9741 to 1"
     assert Number(22.9999999999, math.inf, "bounded").words() == "at least 23"
     assert Number(-math.inf, math.inf, "bounded").words() == "not known"

@@ -95,8 +95,8 @@ def _exact_digits(low: float, high: float) -> str:
     middle = low if low == high else low + (high - low) / 2
     for digits in range(10, 3, -1):
         if f"{low:.{digits}g}" == f"{high:.{digits}g}":
-            break
-    return f"{middle:.{digits}g}"
+            return f"{middle:.{digits}g}"
+    return f"{round(middle, 6):.4g}"
 
 
 def _outward(number: float, scale: float, rounding: Callable[[float], int]) -> str:
