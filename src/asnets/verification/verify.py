@@ -43,6 +43,7 @@ from asnets.verification.interval import Interval
 from asnets.verification.model import ExplicitModel, explore_chain
 from asnets.verification.numbers import BOUNDED, EXACT, Number, sharpened
 from asnets.verification.optimum import Gap, Optimum, cost_gap, find_optimum, probability_gap, with_upper_bound
+from asnets.verification.propagation import DEFAULT_WORK
 from asnets.verification.rational import RationalSolution, failures_of, rational_chain, solve_rational
 from asnets.verification.result import NUMBERS, Chain, Method, Verification
 from asnets.verification.sampling import Samples, never_gives_up, sample
@@ -58,7 +59,7 @@ METHODS: tuple[MethodOption, ...] = get_args(MethodOption)
 DEFAULT_MAX_STATES = 50_000_000
 DEFAULT_TIME_LIMIT = 600.0
 DEFAULT_MEMORY_LIMIT = 8 * 10**9
-MAX_LIKELIEST = 1_000_000
+MAX_LIKELIEST = 500_000
 """States of the part of a chain that gives bounds, where the whole is too large: more hardly narrows them."""
 
 # Shares of the time that is left, in this order. Whatever ends early leaves its time to the next.
@@ -66,6 +67,7 @@ _OPTIMUM_TIME = 0.1
 _EXPLORATION_TIME = 0.85
 _BOUNDS_TIME = 0.4
 _DETAIL_TIME = 0.1
+_PARTIAL_WORK = 10_000_000
 _OPTIMUM_MEMORY = 0.25
 _EXPLORATION_MEMORY = 0.6  # What is left is for solving.
 _PROBABILITIES = ("goal_probability", "dead_end_probability", "loop_probability", "gives_up_probability")
@@ -292,7 +294,10 @@ class _Work:
         with self._part("distribution"):
             self._show("following what runs cost")
             share = _BOUNDS_TIME if model.is_complete else _DETAIL_TIME
-            self._distribution = costs_of_runs(model, self._solution, deadline=self._deadline.part(share))
+            work = DEFAULT_WORK if model.is_complete else _PARTIAL_WORK
+            self._distribution = costs_of_runs(
+                model, self._solution, max_work=work, deadline=self._deadline.part(share)
+            )
 
     def explain(self) -> None:
         """Looks for the likeliest and the shortest way into failure, and for where the first was sealed."""
