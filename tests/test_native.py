@@ -566,6 +566,7 @@ class Arrays:
     action_cost: Any
     goal: int
     initial: Any
+    block_cost: Any
 
     @classmethod
     def of(cls, task: GroundTask) -> Arrays:
@@ -579,6 +580,7 @@ class Arrays:
             task.costs,
             task.goal,
             np.flatnonzero(task.initially_true[: task.num_propositions]).astype(np.int32),
+            task.block_cost,
         )
 
     def make(self) -> _native.Task:

@@ -75,15 +75,20 @@ void SearchGraph::flatten_actions() {
       flat_[a].changes.push_back(std::move(part.changes));
       flat_[a].probabilities.push_back(part.probability);
     }
-    plain_distribution_[a] = distribution_id(flat_[a].probabilities, 1);
+    const auto action = static_cast<ActionId>(a);
+    if (task_.has_constant_cost(action)) {
+      plain_distribution_[a] = distribution_id(flat_[a].probabilities, 1, task_.min_cost(action));
+    }
   }
 }
 
-std::uint32_t SearchGraph::distribution_id(const std::vector<double>& probabilities, double repetitions) {
+std::uint32_t SearchGraph::distribution_id(const std::vector<double>& probabilities, double repetitions,
+                                           double cost) {
   std::string key(reinterpret_cast<const char*>(probabilities.data()), probabilities.size() * sizeof(double));
   key.append(reinterpret_cast<const char*>(&repetitions), sizeof(double));
+  key.append(reinterpret_cast<const char*>(&cost), sizeof(double));
   const auto [entry, is_new] = distribution_ids_.try_emplace(key, static_cast<std::uint32_t>(distributions_.size()));
-  if (is_new) distributions_.push_back({probabilities, repetitions});
+  if (is_new) distributions_.push_back({probabilities, repetitions, cost});
   return entry->second;
 }
 
@@ -204,7 +209,8 @@ void SearchGraph::expand(StateId state) {
       if (stays > 0) {
         for (double& probability : probabilities_) probability /= leaves;
       }
-      distribution = distribution_id(probabilities_, stays > 0 ? 1 / leaves : 1);
+      const double repetitions = stays > 0 ? 1 / leaves : 1;
+      distribution = distribution_id(probabilities_, repetitions, task_.cost(action, table_.state(state)) * repetitions);
     }
     ASNETS_ASSERT(distributions_[distribution].probabilities.size() == successors_.size());
     ++record_[0];
