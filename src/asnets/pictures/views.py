@@ -155,6 +155,7 @@ def _(solved: Solved) -> str:
             ("planner", f"{solver.planner} with {solver.heuristic}"),
             ("status", "converged" if converged else stopped),
             ("expected cost", decimal(solution.value) + ("" if converged else " (not final)")),
+            ("penalty", f"{solver.penalty:g}"),
             ("states", f"{solution.expanded:,} expanded, {solution.evaluated:,} evaluated"),
             ("effort", f"{solution.backups:,} backups, {solution.seconds:.2f} s, {solution.peak_memory / 1e6:,.0f} MB"),
         ]
