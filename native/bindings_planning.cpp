@@ -346,12 +346,12 @@ void bind_planning(nb::module_& module) {
       [] {
         nb::list result;
         for (const PlannerEntry& entry : planners()) {
-          result.append(nb::make_tuple(entry.name, entry.is_optimal, entry.description));
+          result.append(nb::make_tuple(entry.name, entry.is_optimal, entry.takes_rewards, entry.description));
         }
         return result;
       },
-      nb::sig("def planners() -> list[tuple[str, bool, str]]"),
-      "The planners: name, whether it is optimal under an admissible heuristic, description.");
+      nb::sig("def planners() -> list[tuple[str, bool, bool, str]]"),
+      "The planners: name, whether it is optimal under an admissible heuristic, whether costs may be negative, description.");
 }
 
 }  // namespace asnets

@@ -22,7 +22,7 @@ namespace {
 std::unique_ptr<PyTask> make_task(IntArray proposition_predicate, const std::vector<IntArray>& lists,
                                   DoubleArray factor_probability, IntArray block_guard, IntArray action_precondition,
                                   IntArray action_block, DoubleArray action_cost, std::int32_t goal,
-                                  IntArray initial) {
+                                  IntArray initial, DoubleArray block_cost) {
   if (lists.size() != 14) throw std::invalid_argument("expected seven pairs of offsets and values");
   const auto list = [&](std::size_t i) { return Lists{view(lists[2 * i]), view(lists[2 * i + 1])}; };
   TaskArrays arrays;
@@ -41,10 +41,20 @@ std::unique_ptr<PyTask> make_task(IntArray proposition_predicate, const std::vec
   arrays.action_block = view(action_block);
   arrays.action_cost = view(action_cost);
   arrays.goal = goal;
+  arrays.block_cost = view(block_cost);
   arrays.initial = view(initial);
   std::vector<IntArray> ints(lists);
   ints.insert(ints.end(), {proposition_predicate, block_guard, action_precondition, action_block, initial});
-  return std::make_unique<PyTask>(std::move(ints), std::vector<DoubleArray>{factor_probability, action_cost}, arrays);
+  return std::make_unique<PyTask>(std::move(ints), std::vector<DoubleArray>{factor_probability, action_cost, block_cost},
+                                  arrays);
+}
+
+template <typename Number>
+std::vector<double> for_each_action(const Task& task, Number&& number) {
+  std::vector<double> result;
+  result.reserve(task.num_actions());
+  for (std::size_t a = 0; a < task.num_actions(); ++a) result.push_back(number(static_cast<ActionId>(a)));
+  return result;
 }
 
 class PySimulator {
@@ -142,12 +152,45 @@ void bind_simulation(nb::module_& module) {
                      "A ground task in the compiled core; safe to use from several threads.")
       .def(nb::new_(&make_task), nb::arg("proposition_predicate"), nb::arg("lists"), nb::arg("factor_probability"),
            nb::arg("block_guard"), nb::arg("action_precondition"), nb::arg("action_block"), nb::arg("action_cost"),
-           nb::arg("goal"), nb::arg("initial"),
+           nb::arg("goal"), nb::arg("initial"), nb::arg("block_cost"),
            "Takes the arrays of a GroundTask without copying them: the predicate of each proposition; `lists` holds pairs of offsets and values: literals "
            "and clauses of conditions, conditions of clauses, literals, children and factors of blocks, outcomes of "
-           "factors.")
+           "factors. `block_cost` may be empty: no block costs anything then.")
       .def_prop_ro("num_propositions", [](const PyTask& self) { return self.task.num_propositions(); })
-      .def_prop_ro("num_actions", [](const PyTask& self) { return self.task.num_actions(); });
+      .def_prop_ro("num_actions", [](const PyTask& self) { return self.task.num_actions(); })
+      .def(
+          "cost",
+          [](const PyTask& self, ActionId action, const IntArray& state) {
+            check_action(self.task, action);
+            return self.task.cost(action, pack_state(self.task, state).data());
+          },
+          nb::arg("action"), nb::arg("state"), "The expected cost of taking an action in a state, applicable or not.")
+      .def(
+          "costs",
+          [](const PyTask& self, const IntArray& state) {
+            const std::vector<Word> words = pack_state(self.task, state);
+            return to_numpy(
+                for_each_action(self.task, [&](ActionId action) { return self.task.cost(action, words.data()); }));
+          },
+          nb::arg("state"), "The expected cost of taking each action in a state, applicable or not.")
+      .def(
+          "min_costs",
+          [](const PyTask& self) {
+            return to_numpy(for_each_action(self.task, [&](ActionId action) { return self.task.min_cost(action); }));
+          },
+          "The least that each action can cost in any state: a lower bound, exact where it costs the same in all.")
+      .def(
+          "max_costs",
+          [](const PyTask& self) {
+            return to_numpy(for_each_action(self.task, [&](ActionId action) { return self.task.max_cost(action); }));
+          },
+          "The most that each action can cost in any state: an upper bound, as `min_costs`.")
+      .def_prop_ro(
+          "has_negative_costs", [](const PyTask& self) { return self.task.has_negative_costs(); },
+          "Whether some action may cost less than nothing in some state, as far as `min_costs` tells.")
+      .def_prop_ro(
+          "has_zero_costs", [](const PyTask& self) { return self.task.has_zero_costs(); },
+          "Whether some action may cost nothing in some state, as far as `min_costs` and `max_costs` tell.");
 
   nb::class_<RandomStream>(module, "RandomStream", "The counter-based random numbers of one (seed, stream).")
       .def(nb::init<std::uint64_t, std::uint64_t>(), nb::arg("seed"), nb::arg("stream"))
@@ -210,6 +253,8 @@ void bind_simulation(nb::module_& module) {
           [](PyStates& self, StateId state) { return to_numpy(without_gil([&] { return self.propositions(state); })); },
           nb::arg("state"), "The true propositions, ascending.")
       .def("is_goal", &PyStates::is_goal, nb::arg("state"), nb::call_guard<nb::gil_scoped_release>())
+      .def("cost", &PyStates::cost, nb::arg("state"), nb::arg("action"), nb::call_guard<nb::gil_scoped_release>(),
+           "The expected cost of taking an action in a state, applicable or not.")
       .def(
           "applicable",
           [](PyStates& self, StateId state) { return to_numpy(without_gil([&] { return self.applicable(state); })); },

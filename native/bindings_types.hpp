@@ -73,8 +73,12 @@ inline std::vector<std::int32_t> true_propositions(const Task& task, const Word*
   return result;
 }
 
-inline void check_applicable(const Task& task, const Word* state, ActionId action) {
+inline void check_action(const Task& task, ActionId action) {
   if (action < 0 || static_cast<std::size_t>(action) >= task.num_actions()) throw nb::index_error("no such action");
+}
+
+inline void check_applicable(const Task& task, const Word* state, ActionId action) {
+  check_action(task, action);
   if (!task.is_applicable(action, state)) throw nb::value_error("the action is not applicable in the state");
 }
 
@@ -130,6 +134,12 @@ class PyStates {
   bool is_goal(StateId id) {
     const std::lock_guard lock(mutex_);
     return task_.task.is_goal(at(id));
+  }
+
+  double cost(StateId id, ActionId action) {
+    const std::lock_guard lock(mutex_);
+    check_action(task_.task, action);
+    return task_.task.cost(action, at(id));
   }
 
   std::vector<ActionId> applicable(StateId id) {

@@ -47,6 +47,70 @@ Task::Task(const TaskArrays& arrays) : arrays_(arrays) {
   num_words_ = std::max<std::size_t>(1, (num_propositions() + 63) / 64);
   initial_.assign(num_words_, 0);
   for (const std::int32_t proposition : arrays_.initial) set_bit(initial_.data(), static_cast<std::size_t>(proposition));
+  find_costs();
+}
+
+// The sums are in the order of `block_cost_in_state`; as rounding keeps the order of numbers, the bounds hold exactly.
+void Task::find_costs() {
+  const std::size_t blocks = arrays_.block_cost.size();
+  std::vector<ActionCost> bounds(blocks, {0, 0});
+  has_cost_.assign(blocks, false);
+  for (std::size_t b = blocks; b-- > 0;) {  // Parts come after what holds them.
+    const auto block = static_cast<std::int32_t>(b);
+    ActionCost bound{arrays_.block_cost[b], arrays_.block_cost[b]};
+    bool has_cost = arrays_.block_cost[b] != 0;
+    const auto add = [&](std::int32_t part, double probability) {
+      const auto index = static_cast<std::size_t>(part);
+      if (!has_cost_[index]) return;
+      has_cost = true;
+      bound.least += probability * bounds[index].least;
+      bound.greatest += probability * bounds[index].greatest;
+    };
+    for (const std::int32_t child : arrays_.block_children[block]) add(child, 1);
+    for (const std::int32_t factor : arrays_.block_factors[block]) {
+      const auto first = static_cast<std::size_t>(arrays_.factor_blocks.offsets[static_cast<std::size_t>(factor)]);
+      const auto outcomes = arrays_.factor_blocks[factor];
+      for (std::size_t o = 0; o < outcomes.size(); ++o) add(outcomes[o], arrays_.factor_probability[first + o]);
+    }
+    if (!always_holds(arrays_.block_guard[b])) bound = {std::min(bound.least, 0.0), std::max(bound.greatest, 0.0)};
+    bounds[b] = bound;
+    has_cost_[b] = has_cost;
+  }
+  costs_.reserve(num_actions());
+  for (std::size_t a = 0; a < num_actions(); ++a) {
+    ActionCost cost{arrays_.action_cost[a], arrays_.action_cost[a]};
+    const auto block = static_cast<std::size_t>(arrays_.action_block[a]);
+    if (block < blocks && has_cost_[block]) {
+      cost.least += bounds[block].least;
+      cost.greatest += bounds[block].greatest;
+    }
+    if (!std::isfinite(cost.least) || !std::isfinite(cost.greatest)) {
+      throw std::invalid_argument("task arrays: costs must be finite");
+    }
+    has_negative_costs_ = has_negative_costs_ || cost.least < 0;
+    has_zero_costs_ = has_zero_costs_ || (cost.least <= 0 && cost.greatest >= 0);
+    costs_.push_back(cost);
+  }
+}
+
+double Task::cost_in_state(ActionId action, const Word* state) const {
+  const auto index = static_cast<std::size_t>(action);
+  return arrays_.action_cost[index] + block_cost_in_state(arrays_.action_block[index], state);
+}
+
+double Task::block_cost_in_state(std::int32_t block, const Word* state) const {
+  const auto index = static_cast<std::size_t>(block);
+  if (!has_cost_[index] || !condition_holds(arrays_.block_guard[index], state)) return 0;
+  double cost = arrays_.block_cost[index];
+  for (const std::int32_t child : arrays_.block_children[block]) cost += block_cost_in_state(child, state);
+  for (const std::int32_t factor : arrays_.block_factors[block]) {
+    const auto first = static_cast<std::size_t>(arrays_.factor_blocks.offsets[static_cast<std::size_t>(factor)]);
+    const auto outcomes = arrays_.factor_blocks[factor];
+    for (std::size_t o = 0; o < outcomes.size(); ++o) {
+      cost += arrays_.factor_probability[first + o] * block_cost_in_state(outcomes[o], state);
+    }
+  }
+  return cost;
 }
 
 void Task::validate() const {
@@ -96,7 +160,8 @@ void Task::validate() const {
     }
   }
   const std::size_t actions = arrays_.action_block.size();
-  if (arrays_.factor_probability.size() != arrays_.factor_blocks.values.size() ||
+  if ((!arrays_.block_cost.empty() && arrays_.block_cost.size() != blocks) ||
+      arrays_.factor_probability.size() != arrays_.factor_blocks.values.size() ||
       arrays_.action_precondition.size() != actions || arrays_.action_cost.size() != actions) {
     throw std::invalid_argument("task arrays: lengths differ");
   }
@@ -108,9 +173,10 @@ void Task::validate() const {
       throw std::invalid_argument("task arrays: the probabilities of a factor are not a distribution");
     }
   }
-  if (!std::all_of(arrays_.action_cost.begin(), arrays_.action_cost.end(),
-                   [](double cost) { return cost >= 0 && std::isfinite(cost); })) {
-    throw std::invalid_argument("task arrays: costs must be finite and not negative");
+  for (const auto costs : {arrays_.action_cost, arrays_.block_cost}) {
+    if (!std::all_of(costs.begin(), costs.end(), [](double cost) { return std::isfinite(cost); })) {
+      throw std::invalid_argument("task arrays: costs must be finite");
+    }
   }
   check_range(arrays_.action_precondition, conditions, "preconditions");
   check_range(arrays_.action_block, blocks, "actions");

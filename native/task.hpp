@@ -6,6 +6,9 @@
 //
 // A literal is 2 * proposition for "true" and 2 * proposition + 1 for "false"; in effects, add and delete. Over a whole
 // action, deletes come before adds.
+//
+// What a step costs: the action's own cost, and that of each block that applies. The drawn outcomes do not count but by
+// their probabilities, so that a cost is a number of the state and the action.
 #pragma once
 
 #include <cstddef>
@@ -54,6 +57,7 @@ struct TaskArrays {
   Lists block_literals;
   Lists block_children;
   Lists block_factors;
+  std::span<const double> block_cost;          // What a block adds where it applies; empty if no block costs anything.
   Lists factor_blocks;                         // The outcomes of a factor.
   std::span<const double> factor_probability;  // Beside factor_blocks.values; each factor's sum to 1.
   std::span<const std::int32_t> action_precondition;
@@ -84,15 +88,44 @@ class Task {
   bool is_applicable(ActionId action, const Word* state) const {
     return condition_holds(arrays_.action_precondition[static_cast<std::size_t>(action)], state);
   }
-  double cost(ActionId action) const { return arrays_.action_cost[static_cast<std::size_t>(action)]; }
+
+  // The expected cost of taking the action in the state; negative where it earns something.
+  double cost(ActionId action, const Word* state) const {
+    const ActionCost& known = costs_[static_cast<std::size_t>(action)];
+    return known.least == known.greatest ? known.least : cost_in_state(action, state);
+  }
+  // Bounds of it over all states: each guard on its own is taken to hold or not, whichever gives less (or more). Rounding
+  // does not break them.
+  double min_cost(ActionId action) const { return costs_[static_cast<std::size_t>(action)].least; }
+  double max_cost(ActionId action) const { return costs_[static_cast<std::size_t>(action)].greatest; }
+  // Whether the cost is the same number in all states: then it is min_cost.
+  bool has_constant_cost(ActionId action) const { return min_cost(action) == max_cost(action); }
+  // Whether the bounds of some action allow such a cost.
+  bool has_negative_costs() const { return has_negative_costs_; }
+  bool has_zero_costs() const { return has_zero_costs_; }
 
  private:
+  struct ActionCost {
+    double least;
+    double greatest;
+  };
+
   void validate() const;
   bool clauses_hold(std::int32_t condition, const Word* state) const;
+  bool always_holds(std::int32_t condition) const {
+    return arrays_.condition_literals[condition].empty() && arrays_.condition_clauses[condition].empty();
+  }
+  void find_costs();
+  double cost_in_state(ActionId action, const Word* state) const;
+  double block_cost_in_state(std::int32_t block, const Word* state) const;
 
   TaskArrays arrays_;
   std::size_t num_words_;
   std::vector<Word> initial_;
+  std::vector<ActionCost> costs_;
+  std::vector<bool> has_cost_;  // Of each block: whether it or a part of it costs something.
+  bool has_negative_costs_ = false;
+  bool has_zero_costs_ = false;
 };
 
 }  // namespace asnets

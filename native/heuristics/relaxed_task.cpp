@@ -43,7 +43,7 @@ RelaxedTask::RelaxedTask(const Task& task, OperatorForm form) : task_(task) {
     Way start;
     condition_facts(arrays.action_precondition[a], start.preconditions);
     std::vector<Way> ways{start};
-    double cost = task.cost(action);
+    double cost = std::max(0.0, task.min_cost(action));
     if (form == OperatorForm::kMerged || !joint_ways(arrays.action_block[a], ways)) {
       ways.clear();
       merged_ways(arrays.action_block[a], start, ways);

@@ -11,6 +11,8 @@
 //    and one outcome of each factor. Two effects of one application are then paid for once, as LM-cut needs. Where
 //    there are more than kMaxJoint ways, the merged operators share the cost of the action evenly instead, which is
 //    weaker and still admissible.
+//
+// An operator costs the least that its action can cost in any state, and nothing where that is negative.
 #pragma once
 
 #include <cstdint>

@@ -63,9 +63,9 @@ void Environments::step(std::span<const ActionId> actions, const Results& result
       const ActionId action = actions[copy];
       const bool is_applicable = task_.is_applicable(action, words(copy));
       ASNETS_ASSERT(is_applicable || !is_strict_);
+      results.costs[copy] = task_.cost(action, words(copy));
       if (is_applicable) worker.sampler.step(words(copy), action, own.random);
       ++own.steps;
-      results.costs[copy] = task_.cost(action);
       results.inapplicable[copy] = !is_applicable;
       results.endings[copy] = judge(worker, copy, is_applicable);
       own.has_ended = results.endings[copy] != kGoesOn;

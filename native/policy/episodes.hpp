@@ -62,7 +62,7 @@ class EpisodeRun {
   bool act(ActionId action, Sampler& sampler) {
     if (action < 0) return end(Ending::kDeadEnd);
     loops_.visit(result_.steps, state_);
-    result_.cost += task_.cost(action);
+    result_.cost += task_.cost(action, state_.data());
     ++result_.steps;
     sampler.step(state_.data(), action, random_);
     return true;

@@ -29,16 +29,21 @@ SearchGraph::SearchGraph(const Task& task, const SuccessorGenerator& generator, 
       flat_(flatten_actions(task)),
       expander_(task, kMaxSuccessors),
       scratch_(task.num_words()) {
-  for (const FlatAction& flat : flat_) {
-    plain_distribution_.push_back(flat.changes.empty() ? kNoDistribution : distribution_id(flat.probabilities, 1));
+  for (std::size_t a = 0; a < flat_.size(); ++a) {
+    const auto action = static_cast<ActionId>(a);
+    const bool is_plain = !flat_[a].changes.empty() && task.has_constant_cost(action);
+    plain_distribution_.push_back(is_plain ? distribution_id(flat_[a].probabilities, 1, task.min_cost(action))
+                                           : kNoDistribution);
   }
 }
 
-std::uint32_t SearchGraph::distribution_id(const std::vector<double>& probabilities, double repetitions) {
+std::uint32_t SearchGraph::distribution_id(const std::vector<double>& probabilities, double repetitions,
+                                           double cost) {
   std::string key(reinterpret_cast<const char*>(probabilities.data()), probabilities.size() * sizeof(double));
   key.append(reinterpret_cast<const char*>(&repetitions), sizeof(double));
+  key.append(reinterpret_cast<const char*>(&cost), sizeof(double));
   const auto [entry, is_new] = distribution_ids_.try_emplace(key, static_cast<std::uint32_t>(distributions_.size()));
-  if (is_new) distributions_.push_back({probabilities, repetitions});
+  if (is_new) distributions_.push_back({probabilities, repetitions, cost});
   return entry->second;
 }
 
@@ -152,7 +157,8 @@ void SearchGraph::expand(StateId state) {
       if (stays > 0) {
         for (double& probability : probabilities_) probability /= leaves;
       }
-      distribution = distribution_id(probabilities_, stays > 0 ? 1 / leaves : 1);
+      const double repetitions = stays > 0 ? 1 / leaves : 1;
+      distribution = distribution_id(probabilities_, repetitions, task_.cost(action, table_.state(state)) * repetitions);
     }
     ASNETS_ASSERT(distributions_[distribution].probabilities.size() == successors_.size());
     ++record_[0];

@@ -2,7 +2,7 @@
 //
 // The problem solved is the SSP with a fixed penalty D for giving up [kolobov2012theory, "fSSPUDE"]: in every state one
 // may give up at cost D, so that optimal values are at most D, and equal to D at dead ends. Values are
-//   V(s) = 0 at goals,  V(s) = min(D, min_a Q(s, a)) elsewhere,  Q(s, a) = c(a) + sum_s' P(s' | s, a) V(s').
+//   V(s) = 0 at goals,  V(s) = min(D, min_a Q(s, a)) elsewhere,  Q(s, a) = c(s, a) + sum_s' P(s' | s, a) V(s').
 // A state starts with its heuristic value, clamped below D where it is finite: only an infinite one is a dead end.
 //
 // Transitions are kept once they are computed. An action that may leave the state unchanged is replaced by the
@@ -28,10 +28,12 @@
 
 namespace asnets {
 
-// The probabilities of an action's successors, shared by all states where they are the same.
+// The probabilities of an action's successors and what it costs to get there, shared by all states where they are the
+// same.
 struct Distribution {
   std::vector<double> probabilities;
   double repetitions = 1;  // How often the action is applied, on average, until the state changes.
+  double cost = 0;         // The expected cost until then: that of one step times the repetitions.
 };
 
 class SearchGraph {
@@ -97,7 +99,7 @@ class SearchGraph {
     return values_[state];
   }
   void set_value(StateId state, double value) {
-    ASNETS_ASSERT(value >= 0 && value <= penalty_);
+    ASNETS_ASSERT(value <= penalty_);
     values_[state] = value;
   }
   double penalty() const { return penalty_; }
@@ -111,7 +113,7 @@ class SearchGraph {
     return Choices(*this, records_[state]);
   }
   double q_value(const Choice& choice) const {
-    double q = task_.cost(choice.action) * choice.distribution->repetitions;
+    double q = choice.distribution->cost;
     const std::vector<double>& probabilities = choice.distribution->probabilities;
     for (std::size_t i = 0; i < probabilities.size(); ++i) q += probabilities[i] * values_[choice.successors[i]];
     return q;
@@ -136,7 +138,7 @@ class SearchGraph {
   static constexpr std::uint8_t kGiven = 64;
 
  private:
-  std::uint32_t distribution_id(const std::vector<double>& probabilities, double repetitions);
+  std::uint32_t distribution_id(const std::vector<double>& probabilities, double repetitions, double cost);
   void successors_of(StateId state, ActionId action);
   std::uint32_t* allocate(std::size_t size);
 
@@ -154,7 +156,7 @@ class SearchGraph {
   std::vector<FlatAction> flat_;  // Empty for actions that are not flat.
   std::deque<Distribution> distributions_;  // Never moved: choices point to them.
   std::unordered_map<std::string, std::uint32_t> distribution_ids_;
-  std::vector<std::uint32_t> plain_distribution_;  // Of flat actions whose successors are all different.
+  std::vector<std::uint32_t> plain_distribution_;  // Of flat actions of constant cost whose successors are all different.
 
   std::vector<std::unique_ptr<std::uint32_t[]>> chunks_;
   std::size_t chunk_left_ = 0;

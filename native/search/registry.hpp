@@ -12,6 +12,7 @@ namespace asnets {
 struct PlannerEntry {
   std::string name;
   bool is_optimal;  // Whether values are optimal, up to the error that ε allows, under an admissible heuristic.
+  bool takes_rewards;  // Whether costs may be negative.
   std::string description;
   std::unique_ptr<Solver> (*make)(const Task& task, const SuccessorGenerator& generator, const SolverConfig& config);
 };

@@ -197,7 +197,7 @@ Solver::QValues Solver::q_values(StateId state, const SearchLimits& limits, cons
   }
   for (const ActionId action : result.actions) {
     const auto found = changing.find(action);
-    result.values.push_back(found == changing.end() ? task_.cost(action) + value : found->second);
+    result.values.push_back(found == changing.end() ? task_.cost(action, graph_.table().state(state)) + value : found->second);
   }
   return result;
 }

@@ -66,7 +66,7 @@ void BlockExpander::add_choice(StateBlock& block, const Word* state, const Actio
     if (!(distribution.probabilities[a] > 0)) continue;
     const ActionId action = distribution.actions[a];
     const double share = possible == 1 ? 1 : distribution.probabilities[a] / total;
-    const double cost = task_.cost(action);
+    const double cost = task_.cost(action, state);
     if (is_first) first_cost = cost;
     choice.is_mixed |= cost != first_cost;
     is_first = false;
@@ -84,7 +84,7 @@ void BlockExpander::add_choice(StateBlock& block, const Word* state, const Actio
 
 void BlockExpander::add_outcomes(StateBlock& block, const Word* state, ActionId action, double share) {
   const std::size_t words = task_.num_words();
-  const double cost = task_.cost(action);
+  const double cost = task_.cost(action, state);
   const auto add = [&](const Word* successor, double probability) {
     block.outcomes.push_back({hash_words(successor, words), probability, cost});
   };

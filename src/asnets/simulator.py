@@ -135,7 +135,7 @@ class Simulator:
         task: The task.
         state: The current state.
         steps: Actions taken since the last reset.
-        cost: Their total cost.
+        cost: Their total cost; each counts what it costs on average in its state, whatever is drawn.
 
     Example:
         >>> simulator = asnets.Simulator(asnets.generate("triangle-tireworld", 1), seed=0)
@@ -181,11 +181,12 @@ class Simulator:
             ConfigError: If there is no such action, or it is not applicable.
         """
         number = self.action(action)
+        before = self.state.propositions
         with self._only_applicable(number):
-            after = self._native.sample(self.state.propositions, number, self._random)
+            after = self._native.sample(before, number, self._random)
         self.state = State(self, after)
         self.steps += 1
-        self.cost += float(self.task.costs[number])
+        self.cost += self.task.native.cost(number, before)
         return self.state
 
     def step_in_place(self, action: Action) -> State:
@@ -194,7 +195,7 @@ class Simulator:
         Raises:
             ConfigError: If there is no such action.
         """
-        self.cost += float(self.task.costs[self.action(action)])
+        self.cost += self.task.native.cost(self.action(action), self.state.propositions)
         self.steps += 1
         return self.state
 

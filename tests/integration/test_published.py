@@ -13,8 +13,11 @@ from asnets.errors import Diagnostic
 from asnets.evaluation import simulate
 from asnets.evaluation.rollouts import ENDINGS
 from asnets.grounding import GroundTask, ground
+from asnets.grounding.cost_summary import CostSummary
 from asnets.policies import RandomPolicy
 from asnets.ppddl import Domain, Problem, check_files, load_task, parse_file, write_problem
+from asnets.simulator import Simulator
+from tests.oracles.interpreter import Interpreter
 from tests.support import (
     NEEDS_LENIENCE,
     PUBLISHED,
@@ -22,6 +25,7 @@ from tests.support import (
     atom_of,
     is_careless,
     needs_published,
+    propositions_by_atom,
     published_problem_files,
 )
 
@@ -90,6 +94,46 @@ def test_published_problem(path: Path) -> None:
         states = _native.States(task.native)
         assert len(states.applicable(states.initial())) > 0
         assert states.is_goal(states.initial()) == (path.relative_to(PUBLISHED).as_posix() in SOLVED)
+
+
+IPPC08 = {
+    "blocksworld": {"zero"},
+    "boxworld": {"zero", "state_dependent", "rewards"},
+    "ex-blocksworld": {"zero"},
+    "rectangle-tireworld": set[str](),
+    "schedule": {"zero"},
+    "search-and-rescue": {"zero", "state_dependent", "rewards"},
+    "sysAdmin-SLP": {"zero", "state_dependent", "rewards"},
+    "zenotravel": {"zero"},
+}
+"""What kinds of costs some problems of each family have, besides positive ones."""
+
+
+@pytest.mark.parametrize("family", sorted(IPPC08))
+def test_costs_of_the_competition_of_2008(family: str) -> None:
+    """All of its problems ask for the greatest expected reward; what steps cost is compared along a random walk."""
+    files = [path for path in published_problem_files() if path.is_relative_to(PUBLISHED / "ippc08" / family)]
+    assert files
+    kinds = set()
+    for path in files:
+        lifted = load_task(domain_of(path), path)
+        task = ground(*lifted, costs="metric")
+        assert task.goal_reward == lifted[1].goal_reward
+        kinds |= {kind for kind in ("zero", "state_dependent", "rewards") if getattr(CostSummary.of(task), kind)}
+        interpreter = Interpreter(*lifted)
+        constant = interpreter.initial_state - set(propositions_by_atom(task))
+        random, simulator = _native.RandomStream(0, 0), Simulator(task)
+        for _ in range(8):
+            actions = simulator.applicable()
+            if not actions:
+                break
+            action = actions[random.below(len(actions))]
+            state = constant | {atom_of(task, int(atom)) for atom in simulator.state.propositions}
+            expected = interpreter.cost(frozenset(state), *action_of(task, action))
+            before = simulator.cost
+            simulator.step(action)
+            assert simulator.cost - before == pytest.approx(float(expected), abs=1e-9)
+    assert kinds == IPPC08[family]
 
 
 def test_a_stray_word_makes_no_difference() -> None:

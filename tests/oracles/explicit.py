@@ -18,13 +18,14 @@ class Explicit:
     Attributes:
         transitions: For each state, (action, [(successor, probability)]) of every applicable action; none at goals.
         goals: Whether each state is a goal.
+        costs: For each state, what each of its actions costs there, in the order of `transitions`.
     """
 
     states: _native.States
     numbers: tuple[int, ...]
     transitions: tuple[tuple[tuple[int, tuple[tuple[int, float], ...]], ...], ...]
     goals: tuple[bool, ...]
-    costs: tuple[float, ...]
+    costs: tuple[dict[int, float], ...]
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -35,7 +36,7 @@ class Explicit:
         for state, actions in enumerate(self.transitions):
             for action, outcomes in actions:
                 for successor, _ in outcomes:
-                    into[successor].append((state, self.costs[action]))
+                    into[successor].append((state, self.costs[state][action]))
         cost = [0.0 if goal else np.inf for goal in self.goals]
         queue = [(0.0, state) for state, goal in enumerate(self.goals) if goal]
         heapq.heapify(queue)
@@ -63,7 +64,7 @@ class Explicit:
                     continue
                 best = penalty
                 for action, outcomes in actions:
-                    best = min(best, self.costs[action] + sum(p * value[successor] for successor, p in outcomes))
+                    best = min(best, self.costs[state][action] + sum(p * value[successor] for successor, p in outcomes))
                 change = max(change, abs(best - value[state]))
                 value[state] = best
             if change < tolerance:
@@ -77,6 +78,7 @@ def explore(task: GroundTask, limit: int) -> Explicit | None:
     index = {numbers[0]: 0}
     transitions = []
     goals = []
+    costs = []
     for number in numbers:  # Grows while it is walked.
         goals.append(states.is_goal(number))
         found = []
@@ -89,6 +91,7 @@ def explore(task: GroundTask, limit: int) -> Explicit | None:
                 outcomes.append((index[int(successor)], float(probability)))
             found.append((int(action), tuple(outcomes)))
         transitions.append(tuple(found))
+        costs.append({action: states.cost(number, action) for action, _ in found})
         if len(numbers) > limit:
             return None
-    return Explicit(states, tuple(numbers), tuple(transitions), tuple(goals), tuple(map(float, task.costs)))
+    return Explicit(states, tuple(numbers), tuple(transitions), tuple(goals), tuple(costs))

@@ -52,7 +52,7 @@ def state_of(explicit: Explicit, solver: Solver, state: int) -> int:
 def q_values(explicit: Explicit, values: dict[int, float], state: int) -> dict[int, float]:
     """The Q value of each applicable action, from values of all of its successors."""
     return {
-        action: explicit.costs[action] + sum(p * values[successor] for successor, p in outcomes)
+        action: explicit.costs[state][action] + sum(p * values[successor] for successor, p in outcomes)
         for action, outcomes in explicit.transitions[state]
     }
 
@@ -119,7 +119,7 @@ def _evaluate(explicit: Explicit, envelope: list[int], actions: list[int], penal
     for position, (state, action) in enumerate(zip(envelope, actions, strict=True)):
         outcomes: tuple[tuple[int, float], ...] = ()
         if action != GIVE_UP:
-            rewards[position] = explicit.costs[action], 1
+            rewards[position] = explicit.costs[state][action], 1
             outcomes = dict(explicit.transitions[state])[action]
         elif not explicit.goals[state]:
             rewards[position] = penalty, 1

@@ -72,7 +72,7 @@ def bound(explicit: Explicit, cost: float, epsilon: float) -> float:
 
     It takes at most C / c steps if no step costs less than c, and one more to give up.
     """
-    least = min(explicit.costs, default=1.0)
+    least = min((cost for costs in explicit.costs for cost in costs.values()), default=1.0)
     return epsilon * (cost / least + 1) / (1 - epsilon / least) + ROUNDING
 
 
@@ -727,8 +727,8 @@ def test_what_ssps_are_like() -> None:
             h < np.inf and cost == np.inf for h, cost in zip(hmax.tolist(), cheapest, strict=True)
         )
         counts["hopeless"] += cheapest[0] == np.inf
-        counts["costs"] += any(cost != 1 for cost in explicit.costs)
-        counts["fractions"] += any(not cost.is_integer() for cost in explicit.costs)
+        counts["costs"] += any(cost != 1 for costs in explicit.costs for cost in costs.values())
+        counts["fractions"] += any(not cost.is_integer() for costs in explicit.costs for cost in costs.values())
         counts["conditional"] += any(has_conditional_chances(action.effect) for action in domain.actions)
         counts["loops"] += any(
             any(successor == state for successor, _ in outcomes)

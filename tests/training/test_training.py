@@ -64,7 +64,7 @@ def test_labels_are_optimal_actions(ssp: tuple[Domain, Problem], heuristic: str,
         assert state not in known
         known.add(state)
         expected = {
-            action: explicit.costs[action] + sum(p * optimal[successor] for successor, p in outcomes)
+            action: explicit.costs[state][action] + sum(p * optimal[successor] for successor, p in outcomes)
             for action, outcomes in explicit.transitions[state]
         }
         assert labelled.enabled.tolist() == sorted(expected)

@@ -191,3 +191,25 @@ def test_fractions_as_json() -> None:
     assert fraction_as_json(Fraction(59, 2)) == {"fraction": "59/2", "decimal": 29.5}
     # Python writes no numbers of so many digits.
     assert fraction_as_json(Fraction(1, 3**20_000)) == {"fraction": None, "decimal": 0.0}
+
+
+def test_costs_that_depend_on_the_state() -> None:
+    """Inside `when` they count where it holds, inside `probabilistic` by their probability."""
+    task = ground_text(
+        """
+        (:predicates (done) (wet))
+        (:functions (total-cost))
+        (:action try :effect (and
+          (increase (total-cost) 1/3)
+          (when (wet) (increase (total-cost) 1/7))
+          (probabilistic 1/2 (and (done) (increase (total-cost) 1/5)))
+          (wet)))
+        """,
+        "(:goal (done)) (:metric minimize (total-cost))",
+        costs="metric",
+    )
+    solution = solve_rational(rational_chain(asnets.RandomPolicy(task)), penalty=Fraction(1))
+    # Two tries on average, all but the first of them wet.
+    assert solution.expected_cost == 2 * (Fraction(1, 3) + Fraction(1, 10)) + Fraction(1, 7)
+    floats = solve_chain(explore_chain(asnets.RandomPolicy(task)), 1.0)
+    assert floats.expected_cost.lower <= solution.expected_cost <= floats.expected_cost.upper

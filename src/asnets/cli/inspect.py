@@ -25,7 +25,8 @@ from asnets.cli.running import (
 )
 from asnets.cli.tables import facts_table, show_table
 from asnets.files import refuse_overwriting, write_atomically
-from asnets.grounding import DEFAULT_LIMITS
+from asnets.grounding import DEFAULT_LIMITS, GroundTask
+from asnets.grounding.cost_summary import CostSummary
 from asnets.loading import LoadedTask
 from asnets.network import DomainSignature, NetworkConfig
 from asnets.network.weights import num_parameters
@@ -127,7 +128,7 @@ def _as_json(loaded: LoadedTask, config: NetworkConfig | None, picture: Path | N
         "constant_atoms": task.num_atoms - task.num_propositions,
         "actions": task.num_actions,
         "goal_reachable": task.goal_is_reachable,
-        "costs": {"mode": task.cost_mode, **_cost_range(loaded)},
+        "costs": _costs(task),
         "actions_by_schema": {schema.name: schema.num_actions for schema in task.schemas},
         "slots_by_schema": {schema.name: [str(slot) for slot in schema.slots] for schema in task.schemas},
         "seconds": loaded.seconds,
@@ -139,9 +140,13 @@ def _as_json(loaded: LoadedTask, config: NetworkConfig | None, picture: Path | N
     return values
 
 
-def _cost_range(loaded: LoadedTask) -> dict[str, float]:
-    costs = loaded.task.costs
-    return {"min": float(costs.min()), "max": float(costs.max())} if len(costs) else {}
+def _costs(task: GroundTask) -> dict[str, object]:
+    summary = CostSummary.of(task)
+    values: dict[str, object] = {"mode": task.cost_mode}
+    if task.num_actions:
+        values |= {"min": summary.low, "max": summary.high}
+        values |= {"state_dependent": summary.state_dependent, "zero": summary.zero, "rewards": summary.rewards}
+    return values
 
 
 def _show(loaded: LoadedTask, config: NetworkConfig | None, picture: Path | None) -> None:
@@ -158,9 +163,8 @@ def _show(loaded: LoadedTask, config: NetworkConfig | None, picture: Path | None
     facts.add_row("goal", goal if len(goal) <= _MAX_GOAL_WIDTH else goal[: _MAX_GOAL_WIDTH - 1] + "…")
     if not task.goal_is_reachable:
         facts.add_row("", "cannot be reached, even if nothing were ever deleted")
-    span = _cost_range(loaded)
-    if span:
-        facts.add_row("costs", f"{task.cost_mode}, from {span['min']:g} to {span['max']:g}")
+    if task.num_actions:
+        facts.add_row("costs", f"{task.cost_mode}, from {CostSummary.of(task)}")
     times = ", ".join(f"{name} {seconds * 1000:.1f} ms" for name, seconds in loaded.seconds.items())
     facts.add_row("time", times)
     if config is not None:

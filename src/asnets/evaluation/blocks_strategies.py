@@ -100,7 +100,7 @@ def run_strategy(task: GroundTask, name: str, *, runs: int = 30, max_steps: int 
 
 def _run(world: _World, name: str, random: _native.RandomStream, max_steps: int) -> tuple[int, float, int]:
     """Steps, cost and the number of the ending of one run."""
-    states, costs = world.states, world.task.costs
+    states = world.states
     state, steps, cost = states.initial(), 0, 0.0
     target: str | None = None  # of the block in the hand
     while not states.is_goal(state):
@@ -115,9 +115,9 @@ def _run(world: _World, name: str, random: _native.RandomStream, max_steps: int)
             if target is None:
                 target = _target_of_held(name, held, positions, world.goal)
             action = world.release(state, held, target)
+        cost += states.cost(state, action)
         state = states.sample(state, action, random)
         steps += 1
-        cost += float(costs[action])
     return steps, cost, ENDINGS.index("goal")
 
 

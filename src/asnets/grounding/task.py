@@ -15,7 +15,7 @@ Lists of lists are in CSR form: list i is `values[offsets[i]:offsets[i + 1]]`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Protocol
@@ -175,10 +175,14 @@ class GroundTask(NotebookView):
         initially_true: For each atom; for a constant atom, this is its truth value for ever.
         in_goal: For each atom, whether it occurs positively in the goal.
         schemas: One for each action schema of the domain, also those without ground actions.
-        costs: Cost of each action.
+        costs: What each action costs whatever the state; `cost` says what a step costs, `block_cost` included.
+        block_cost: What each block adds to the cost where it applies; empty if there are no such costs.
+        goal_reward: What the problem gives for reaching the goal; None if it says nothing, or costs do not come from
+            a metric that counts it.
         cost_mode: "unit" or "metric".
         exact_probability: `factor_probability` before rounding.
         exact_costs: `costs` before rounding.
+        exact_block_cost: `block_cost` before rounding.
 
     Example:
         >>> task = asnets.generate("triangle-tireworld", 1)
@@ -216,6 +220,9 @@ class GroundTask(NotebookView):
     goal: int
     exact_probability: ExactNumbers
     exact_costs: ExactNumbers
+    exact_block_cost: ExactNumbers
+    block_cost: Floats = field(default_factory=lambda: np.zeros(0))
+    goal_reward: Fraction | None = None
 
     @property
     def num_atoms(self) -> int:
@@ -274,6 +281,19 @@ class GroundTask(NotebookView):
             raise ConfigError(f"the numbers of propositions are from 0 to {self.num_propositions - 1}")
         return np.unique(propositions).astype(np.int32)
 
+    def cost(self, action: int, state: StateLike | None = None) -> float:
+        """The expected cost of taking an action in a state, the initial one by default.
+
+        It may depend on the state where costs stand inside `when`; those inside `probabilistic` count by their
+        probabilities. It is negative where the action earns something.
+
+        Raises:
+            ConfigError: If there is no such action or state.
+        """
+        if not 0 <= action < self.num_actions:
+            raise ConfigError(f"the task has no action of the number {action}; there are {self.num_actions}")
+        return self.native.cost(action, self.propositions_of(state))
+
     def check_same(self, other: GroundTask) -> None:
         """Checks that what belongs to another task can be used in this one.
 
@@ -290,7 +310,7 @@ class GroundTask(NotebookView):
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is made of it, so that it can be copied to other processes."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
     def atom_numbers(self) -> dict[str, int]:
@@ -324,6 +344,7 @@ class GroundTask(NotebookView):
             self.costs,
             self.goal,
             self.propositions_of(),
+            self.block_cost,
         )
 
     def __repr__(self) -> str:

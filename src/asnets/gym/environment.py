@@ -111,7 +111,7 @@ class PPDDLEnv(gymnasium.Env[Any, np.int64]):
         given: Any = action[()] if isinstance(action, np.ndarray) else action
         number = self.simulator.action(given)
         before = self.simulator.state.propositions
-        cost = float(self.task.costs[number])
+        cost = self.task.native.cost(number, before)
         is_applicable = bool(self._mask[number])
         if is_applicable or self.options.invalid_action == "error":
             self.simulator.step(number)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from asnets.grounding import GroundTask
-from asnets.grounding.task import Ints
+from asnets.grounding.task import Floats, Ints
 from asnets.network import DomainSignature, build_structure
 
 Bits = npt.NDArray[np.int8]
@@ -104,9 +104,14 @@ class GraphObservation:
         self._propositions = graph.atoms[self._is_proposition]
         self._constant_truth = task.initially_true[graph.atoms].astype(np.int8)
         self._in_goal = task.in_goal[graph.atoms].astype(np.int8)
-        self._costs = task.costs.astype(np.float32)
+        self._task = task.native
+        lowest_costs, highest_costs = (
+            costs.astype(np.float32) for costs in (self._task.min_costs(), self._task.max_costs())
+        )
+        self._constant_costs = lowest_costs if np.array_equal(lowest_costs, highest_costs) else None
         num_slots = sum(len(schema.slots) for schema in signature.schemas)
-        highest = np.stack([np.ones_like(self._costs), self._costs], axis=-1)
+        lowest = np.stack([np.zeros_like(lowest_costs), np.minimum(lowest_costs, 0)], axis=-1)
+        highest = np.stack([np.ones_like(highest_costs), np.maximum(highest_costs, 0)], axis=-1)
         last = np.array([[task.num_actions - 1], [len(graph.atoms) - 1]], np.int32)
         self._constants = {
             "node_predicate": graph.predicate,
@@ -117,7 +122,7 @@ class GraphObservation:
         self.space = spaces.Dict(
             {
                 "nodes": spaces.MultiBinary((len(graph.atoms), 2)),
-                "actions": spaces.Box(np.zeros_like(highest), highest, dtype=np.float32),
+                "actions": spaces.Box(lowest, highest, dtype=np.float32),
                 "node_predicate": _numbers(graph.predicate, len(signature.predicates) - 1),
                 "action_schema": _numbers(graph.schema, len(signature.schemas) - 1),
                 "edges": _numbers(graph.edges, np.broadcast_to(last, graph.edges.shape)),
@@ -131,13 +136,18 @@ class GraphObservation:
         nodes[..., 0] = self._constant_truth
         nodes[..., self._is_proposition, 0] = truth[..., self._propositions]
         nodes[..., 1] = self._in_goal
-        actions = np.empty((*many, len(self._costs), 2), np.float32)
+        actions = np.empty((*applicable.shape, 2), np.float32)
         actions[..., 0] = applicable
-        actions[..., 1] = self._costs
+        actions[..., 1] = self._costs(truth) if self._constant_costs is None else self._constant_costs
         constants = {
             name: np.broadcast_to(array, (*many, *array.shape)).copy() for name, array in self._constants.items()
         }
         return {"nodes": nodes, "actions": actions, **constants}
+
+    def _costs(self, truth: Bits) -> Floats:
+        if truth.ndim == 1:
+            return self._task.costs(np.flatnonzero(truth).astype(np.int32))
+        return np.stack([self._costs(each) for each in truth])
 
 
 def make_observation(name: str, task: GroundTask) -> Observation:

@@ -14,6 +14,7 @@ from asnets.evaluation.rollouts import ENDING_WORDS, ENDINGS, Ending, Simulation
 from asnets.evaluation.runs import Run, RunStep
 from asnets.evaluation.statistics import wilson_interval_95
 from asnets.grounding import GroundTask
+from asnets.grounding.cost_summary import CostSummary
 from asnets.network.weights import num_parameters
 from asnets.pictures.draw import RunPicture, picture_of
 from asnets.pictures.html_view import Facts, HtmlView, cut, decimal
@@ -49,8 +50,7 @@ def view_of(thing: object) -> str:
 @view_of.register
 def _(task: GroundTask) -> str:
     """A ground task: how large it is, what it asks for, and its schemas."""
-    low, high = (float(task.costs.min()), float(task.costs.max())) if task.num_actions else (0.0, 0.0)
-    costs = "unit: 1 an action" if task.cost_mode == "unit" else f"from the metric: {low:g} to {high:g} an action"
+    costs = "unit: 1 an action" if task.cost_mode == "unit" else f"from the metric: {CostSummary.of(task)} an action"
     view = HtmlView(f"{task.problem} of {task.domain}", "task")
     view.facts(
         [
@@ -176,6 +176,7 @@ def _(solved: Solved) -> str:
             ("planner", f"{solver.planner} with {solver.heuristic}"),
             ("status", "converged" if converged else stopped),
             ("expected cost", decimal(solution.value) + ("" if converged else " (not final)")),
+            ("penalty", f"{solver.penalty:g}"),
             ("states", f"{solution.expanded:,} expanded, {solution.evaluated:,} evaluated"),
             ("effort", f"{solution.backups:,} backups, {solution.seconds:.2f} s, {solution.peak_memory / 1e6:,.0f} MB"),
         ]

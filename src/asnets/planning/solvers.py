@@ -24,6 +24,8 @@ from asnets.planning.heuristics import HEURISTICS
 Status = Literal["converged", "time", "memory", "expansions", "trials", "interrupted"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 Progress = Callable[[float, int, float, int], object]
+PENALTY = 500.0
+"""Cost of giving up, where a problem has no reward of its own for reaching the goal."""
 GIVE_UP = -1
 """The action of a policy at goals, dead ends and where giving up is best."""
 
@@ -34,10 +36,12 @@ class PlannerInfo:
 
     Attributes:
         optimal: Whether its values are optimal, up to the error that ε allows, under an admissible heuristic.
+        takes_rewards: Whether actions may cost less than nothing.
     """
 
     name: str
     optimal: bool
+    takes_rewards: bool
     description: str
 
 
@@ -115,10 +119,45 @@ class QValues:
     status: Status
 
 
+def default_penalty(task: GroundTask) -> float:
+    """What giving up costs unless something else is asked for.
+
+    It is the reward for reaching the goal, where costs come from a metric that counts one: the expected cost is then
+    that reward less the expected reward, so that to minimise the one is to maximise the other. Else it is 500.
+    """
+    reward = task.goal_reward
+    return float(reward) if reward is not None and reward > 0 else PENALTY
+
+
+def expected_reward(task: GroundTask, penalty: float, value: float) -> float | None:
+    """The expected reward of a policy that has an expected cost; None unless the goal's reward is the penalty."""
+    reward = task.goal_reward
+    return float(reward) - value if reward is not None and float(reward) == penalty else None
+
+
+def require_supported_costs(task: GroundTask, planner: str) -> None:
+    """Checks that a planner takes the costs of a task.
+
+    Raises:
+        ConfigError: If actions earn rewards and the planner cannot take them.
+    """
+    if PLANNERS[planner].takes_rewards or not task.native.has_negative_costs:
+        return
+    least = task.native.min_costs()
+    action = int(least.argmin())
+    raise ConfigError(
+        f"{task.problem}: the action {task.action_name(action)} may earn a reward (cost {least[action]:g}), and the "
+        f"planner {planner!r} is for costs that are never negative; --planner vi takes rewards as they are, "
+        "--objective maxprob does not look at costs"
+    )
+
+
 def check_options(
-    planner: str, heuristic: str, *, epsilon: float, penalty: float, seed: int, depth: int | None
+    planner: str, heuristic: str, *, epsilon: float, penalty: float | None, seed: int, depth: int | None
 ) -> None:
     """Checks the options of a `Solver`, which can be done before there is a task.
+
+    A penalty of None stands for `default_penalty`.
 
     Raises:
         ConfigError: If a name is unknown or a number out of range.
@@ -128,7 +167,7 @@ def check_options(
     if heuristic not in HEURISTICS:
         raise ConfigError(f"unknown heuristic {heuristic!r}; expected one of {', '.join(HEURISTICS)}")
     for name, number in (("epsilon", epsilon), ("dead-end penalty", penalty)):
-        if not 0 < number <= MAX_COST:
+        if number is not None and not 0 < number <= MAX_COST:
             raise ConfigError(f"the {name} must be a number above 0 and up to {MAX_COST:g}, not {number}")
     if not 0 <= seed < 2**64:
         raise ConfigError(f"the seed must be between 0 and 2^64 - 1, not {seed}")
@@ -153,7 +192,7 @@ class Solver:
         heuristic: str = "lmcut",
         *,
         epsilon: float = 1e-4,
-        penalty: float = 500.0,
+        penalty: float | None = None,
         seed: int = 0,
         depth: int | None = None,
     ) -> None:
@@ -164,14 +203,17 @@ class Solver:
             planner: One of `PLANNERS`.
             heuristic: One of `HEURISTICS`.
             epsilon: Largest residual of a solved state.
-            penalty: Cost of giving up, and of a dead end.
+            penalty: Cost of giving up, and of a dead end; None for `default_penalty`: 500, or the goal's reward.
             seed: Seed of the trials of lrtdp and the trajectories of ssipp.
             depth: Depth of the short-sighted SSPs of ssipp, 3 by default; no other planner takes it.
 
         Raises:
-            ConfigError: If a name is unknown or a number out of range.
+            ConfigError: If a name is unknown or a number out of range, or the planner does not take the costs.
         """
+        if penalty is None:
+            penalty = default_penalty(task)
         check_options(planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth)
+        require_supported_costs(task, planner)
         self.task = task
         self.planner = planner
         self.heuristic = heuristic

@@ -45,6 +45,26 @@ class ExactEffects:
             successors[after] = successors.get(after, Fraction(0)) + probability
         return successors
 
+    def cost(self, state: TrueSet, action: int) -> Fraction:
+        """The expected cost of taking an action in a state."""
+        cost = self.task.exact_costs[action]
+        if len(self.task.block_cost):
+            cost += self._block_cost(int(self.task.action_block[action]), state)
+        return cost
+
+    def _block_cost(self, block: int, state: TrueSet) -> Fraction:
+        task = self.task
+        if not self._holds(int(task.block_guard[block]), state):
+            return Fraction(0)
+        cost = task.exact_block_cost[block]
+        for child in self._items(task.block_children, block):
+            cost += self._block_cost(child, state)
+        for factor in self._items(task.block_factors, block):
+            begin = int(task.factor_blocks.offsets[factor])
+            for position, outcome in enumerate(self._items(task.factor_blocks, factor), begin):
+                cost += self._probability[position] * self._block_cost(outcome, state)
+        return cost
+
     def _block(self, block: int, state: TrueSet, outcomes: _Outcomes) -> _Outcomes:
         task = self.task
         if not self._holds(int(task.block_guard[block]), state):

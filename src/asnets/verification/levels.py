@@ -70,6 +70,8 @@ def _exact(model: ExplicitModel, costs: Floats) -> list[Fraction] | None:
         # Made by hand: floats of few digits are taken for what was meant, 0.1 is not.
         exact = [Fraction(float(cost)) for cost in costs]
         return exact if all(cost.denominator <= _MAX_LEVELS for cost in exact) else None
+    if len(model.task.block_cost):
+        return None  # Costs of steps are sums that depend on the state.
     known = model.task.exact_costs.values
     result = []
     for cost in costs:

@@ -151,7 +151,7 @@ def rational_chain(
             share: dict[int, Fraction] = {}
             square = Fraction(0)
             for action, chance in () if is_goal else exact_choices(next(answers)):
-                cost = task.exact_costs[action]
+                cost = effects.cost(state, action)
                 square += chance * cost**2
                 for after, probability in effects.successors(state, action).items():
                     number = numbers.setdefault(after, len(states))
