@@ -65,7 +65,7 @@ bool Lrtdp::check_solved(StateId root, Budget& budget) {
         continue;
       }
       for (std::size_t i = 0; i < backup.size(); ++i) {
-        const StateId successor = backup.successors[i];
+        const StateId successor = graph_.successor(backup, i);
         if (is_settled(successor) || graph_.is_marked(successor, SearchGraph::kOpen)) continue;
         graph_.mark(successor, SearchGraph::kOpen);
         open_.push_back(successor);

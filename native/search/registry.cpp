@@ -19,13 +19,16 @@ std::unique_ptr<Solver> make(const Task& task, const SuccessorGenerator& generat
 }  // namespace
 
 const std::vector<PlannerEntry>& planners() {
-  // Name, optimal, description, how to make it.
+  using enum Objective;
+  // Name, optimal, objectives, zero costs, negative costs, description, how to make it.
   static const std::vector<PlannerEntry> registry{
-      {"vi", true, "value iteration over all reachable states", make<ValueIteration>},
-      {"lrtdp", true, "labelled real-time dynamic programming", make<Lrtdp>},
-      {"ilao", true, "ILAO*: passes over the greedy policy's graph", make<IlaoStar>},
-      {"cgilao", true, "CG-iLAO*: ILAO* that looks only at actions that matter", make<CgIlaoStar>},
-      {"ssipp", false, "SSiPP: replanning with short-sighted SSPs", make<Ssipp>},
+      {"vi", true, {kPenalty, kMaxprob, kLexicographic}, true, true, "interval value iteration over all reachable states",
+       make<ValueIteration>},
+      {"lrtdp", true, {kPenalty, kMaxprob}, true, false, "labelled real-time dynamic programming", make<Lrtdp>},
+      {"ilao", true, {kPenalty, kMaxprob}, true, false, "ILAO*: passes over the greedy policy's graph", make<IlaoStar>},
+      {"cgilao", true, {kPenalty, kMaxprob}, true, false, "CG-iLAO*: ILAO* that looks only at actions that matter",
+       make<CgIlaoStar>},
+      {"ssipp", false, {kPenalty}, false, false, "SSiPP: replanning with short-sighted SSPs", make<Ssipp>},
   };
   return registry;
 }
