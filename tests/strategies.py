@@ -544,23 +544,26 @@ def _draw_action(draw: DrawFn, world: _World, name: str, rewards: bool, nested_c
 # --- Tasks --------------------------------------------------------------------------------------------------------
 
 
-def tasks(*, nested_changes: bool = False, comparisons: bool = False) -> SearchStrategy[tuple[Domain, Problem]]:
+def tasks(
+    *, nested_changes: bool = False, comparisons: bool = False, metric: bool = False
+) -> SearchStrategy[tuple[Domain, Problem]]:
     """Small, rich, well-formed tasks.
 
     Args:
         nested_changes: Whether rewards may also change inside `when`, `forall` and `probabilistic`. By default they
             stand alone in the `and` at the top of an action's effect, unconditional.
         comparisons: Whether conditions may compare the values of functions.
+        metric: Whether there are rewards and a metric for certain.
     """
-    return _tasks(nested_changes, comparisons)
+    return _tasks(nested_changes, comparisons, metric)
 
 
 @st.composite
-def _tasks(draw: DrawFn, nested_changes: bool, comparisons: bool) -> tuple[Domain, Problem]:
+def _tasks(draw: DrawFn, nested_changes: bool, comparisons: bool, metric: bool) -> tuple[Domain, Problem]:
     world = _draw_world(draw)
     if comparisons:
         world.functions = tuple(_draw_functions(draw, world))
-    rewards = _chance(draw, 25)
+    rewards = metric or _chance(draw, 25)
     actions = tuple(
         _draw_action(draw, world, name, rewards, rewards and nested_changes)
         for name in ACTION_NAMES[: _weighted(draw, {2: 5, 1: 2, 3: 4, 4: 2})]
@@ -585,7 +588,7 @@ def _tasks(draw: DrawFn, nested_changes: bool, comparisons: bool) -> tuple[Domai
         init=_draw_helped_init(draw, world, actions),
         values=tuple(_draw_values(draw, world)),
         goal=goal,
-        metric=Metric(True, FunctionTerm("reward")) if rewards and _chance(draw, 50) else None,
+        metric=Metric(True, FunctionTerm("reward")) if metric or (rewards and _chance(draw, 50)) else None,
     )
     return domain, problem
 

@@ -1,6 +1,8 @@
-"""Costs of ground actions, by hand: what the metric means, and what it cannot mean in an SSP."""
+"""Costs of ground actions, by hand: what the metric means, and what it cannot mean."""
 
 from __future__ import annotations
+
+from fractions import Fraction
 
 import pytest
 
@@ -227,6 +229,43 @@ def test_actions_that_are_not_ground_may_cost_anything() -> None:
     ) == {"(b)": 1.0}
 
 
+# --- Costs of any sign --------------------------------------------------------------------------------------------
+
+
+def test_zero_and_negative_costs() -> None:
+    """Whether a planner takes them is another matter."""
+    task = ground_text(
+        """
+        (:predicates (p))
+        (:functions (price ?x))
+        (:action rest :effect (p))
+        (:action nothing :effect (and (decrease (reward) 3) (increase (reward) 3)))
+        (:action sell :parameters (?x) :effect (increase (reward) (price ?x)))
+        """,
+        f"(:objects a b) (:init (= (price a) 2.5) (= (price b) -1/3)) (:goal (p)) {REWARD}",
+        costs="metric",
+    )
+    assert action_costs(task) == {"(rest)": 0.0, "(nothing)": 0.0, "(sell a)": -2.5, "(sell b)": 1 / 3}
+    assert (task.native.has_negative_costs, task.native.has_zero_costs) == (True, True)
+    assert len(task.block_cost) == 0
+
+
+@pytest.mark.parametrize(
+    ("metric", "reward", "expected"),
+    [
+        (REWARD, "(:goal-reward 500)", 500),
+        (REWARD, "(:goal-reward 1/2)", Fraction(1, 2)),
+        (REWARD, "", None),
+        (TOTAL_COST, "(:goal-reward 500)", None),
+    ],
+)
+def test_goal_reward_of_the_task(metric: str, reward: str, expected: Fraction | None) -> None:
+    domain = "(:predicates (p)) (:functions (total-cost)) (:action a :effect (p))"
+    problem = f"(:goal (p)) {reward} {metric}"
+    assert ground_text(domain, problem, costs="metric").goal_reward == expected
+    assert ground_text(domain, problem).goal_reward is None
+
+
 # --- Refusals -----------------------------------------------------------------------------------------------------
 
 DOMAIN = """(define (domain d)
@@ -293,69 +332,6 @@ def test_unsupported_metric(metric: str) -> None:
     assert error.diagnostics[0].excerpt == f"      {metric})\n      ^"
 
 
-@pytest.mark.parametrize(
-    ("effect", "amount"),
-    [("(increase (reward) 5)", "5"), ("(and (increase (reward) 1) (decrease (reward) 0.75))", "0.25")],
-)
-def test_positive_reward(effect: str, amount: str) -> None:
-    check(
-        refusal(effect, REWARD),
-        SemanticError,
-        f"domain.pddl:4:3: error: the action (buy o1) has a positive reward ({amount}) under the metric; "
-        "costs must be positive (use unit costs instead)",
-    )
-
-
-@pytest.mark.parametrize(
-    ("effect", "column", "where"),
-    [
-        ("(when (p) (increase (total-cost) 1))", 17, "when"),
-        ("(when (p) (and (p) (forall (?y) (increase (total-cost) (price ?y)))))", 39, "when"),
-        ("(probabilistic 1/2 (increase (total-cost) 1))", 26, "probabilistic"),
-        ("(probabilistic 1/2 (p) 1/2 (when (p) (increase (total-cost) 1)))", 44, "probabilistic"),
-        ("(forall (?y) (when (p) (increase (total-cost) 1)))", 30, "when"),
-        ("(probabilistic 1 (increase (total-cost) 1))", 24, "probabilistic"),
-    ],
-)
-def test_cost_that_depends_on_more_than_the_action(effect: str, column: int, where: str) -> None:
-    error = refusal(f"(increase (total-cost) 1) {effect}")
-    column += len("(increase (total-cost) 1) ")
-    check(
-        error,
-        UnsupportedFeatureError,
-        f"domain.pddl:7:{column}: error: a change of 'total-cost' inside '{where}' cannot be used as a cost of the "
-        "action (use unit costs instead)",
-    )
-
-
-def test_reward_inside_when() -> None:
-    check(
-        refusal("(when (p) (decrease (reward) 1))", REWARD),
-        UnsupportedFeatureError,
-        "domain.pddl:7:17: error: a change of 'reward' inside 'when' cannot be used as a cost of the action "
-        "(use unit costs instead)",
-    )
-
-
-@pytest.mark.parametrize("effect", ["", "(increase (total-cost) 0)", "(increase (total-cost) (- (price ?x) 1))"])
-def test_zero_cost(effect: str) -> None:
-    check(
-        refusal(effect),
-        SemanticError,
-        "domain.pddl:4:3: error: the action (buy o1) has a zero cost (0) under the metric; costs must be positive "
-        "(use unit costs instead)",
-    )
-
-
-def test_cost_that_is_negative_for_some_arguments() -> None:
-    check(
-        refusal("(increase (total-cost) (price ?x))", init="(= (price o2) -2.5)"),
-        SemanticError,
-        "domain.pddl:4:3: error: the action (buy o2) has a negative cost (-2.5) under the metric; costs must be "
-        "positive (use unit costs instead)",
-    )
-
-
 def test_function_without_a_value() -> None:
     error = refusal("(increase (total-cost) (+ 1 (price ?x)))", init="")
     check(error, SemanticError, "domain.pddl:7:35: error: (price o2) has no value in the initial state")
@@ -381,9 +357,21 @@ def test_costs_that_are_no_machine_numbers(amount: str, size: str) -> None:
     )
 
 
+@pytest.mark.parametrize(("amount", "size"), [("1" + "0" * 350, "large"), ("1/1" + "0" * 350, "small")])
+@pytest.mark.parametrize("effect", ["(when (p) {})", "(probabilistic 1/2 {})", "(forall (?y) (when (p) {}))"])
+def test_parts_of_costs_that_are_no_machine_numbers(effect: str, amount: str, size: str) -> None:
+    check(
+        refusal(effect.format(f"(increase (total-cost) {amount})")),
+        SemanticError,
+        f"domain.pddl:4:3: error: the action schema 'buy' has a cost that is too {size} to compute with (use unit "
+        "costs instead)",
+    )
+
+
 def test_error_of_a_model_that_was_not_read_from_text() -> None:
-    document = parse_text(DOMAIN.format(effect="") + PROBLEM.format(metric=TOTAL_COST, init=""))
+    effect = "(increase (total-cost) (price ?x))"
+    document = parse_text(DOMAIN.format(effect=effect) + PROBLEM.format(metric=TOTAL_COST, init=""))
     domain, problem = document.domains[0], document.problems[0]
     object.__setattr__(domain, "source", None)
-    with pytest.raises(SemanticError, match="has a zero cost"):
+    with pytest.raises(SemanticError, match=r"\(price o2\) has no value"):
         ground(domain, problem, costs="metric")

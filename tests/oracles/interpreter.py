@@ -1,4 +1,4 @@
-"""A direct interpreter of a lifted PPDDL task: the test oracle for states, applicability and successors.
+"""A direct interpreter of a lifted PPDDL task: the test oracle for states, applicability, successors and costs.
 
 Everything is evaluated on the lifted tree with an environment from variables to objects; nothing is precomputed.
 Slow on purpose.
@@ -188,6 +188,51 @@ class Interpreter:
             result = combined
         return result
 
+    # --- Costs ----------------------------------------------------------------------------------------------------
+
+    def cost(self, state: State, action_name: str, args: tuple[str, ...]) -> Fraction:
+        """What an action costs on average under the metric; rewards count as negative costs."""
+        assert self.problem.metric is not None
+        match self.problem.metric.maximize, self.problem.metric.expression:
+            case True, FunctionTerm(name=quantity):
+                sign = -1
+            case False, FunctionTerm(name=quantity):
+                sign = 1
+            case _:
+                raise NotImplementedError
+        action = self.action(action_name)
+        changes = self.changes(action.effect, state, self.environment(action, args), quantity)
+        assert sum(changes.values()) == 1
+        return sign * sum((amount * probability for amount, probability in changes.items()), Fraction(0))
+
+    def changes(self, effect: Effect, state: State, env: Environment, quantity: str) -> dict[Fraction, Fraction]:
+        """The distribution of the change of a quantity, over all joint outcomes of an effect."""
+        nothing = {Fraction(0): Fraction(1)}
+        match effect:
+            case Change(increase=increase, quantity=changed, amount=amount):
+                value = self.number(amount, env) if changed == quantity else Fraction(0)
+                assert value is not None
+                return {value if increase else -value: Fraction(1)}
+            case AndEffect(parts=parts):
+                return total([self.changes(part, state, env, quantity) for part in parts])
+            case ForallEffect(variables=variables, body=body):
+                inner_envs = self.environments(variables, env)
+                return total([self.changes(body, state, inner, quantity) for inner in inner_envs])
+            case When(condition=condition, body=body):
+                return self.changes(body, state, env, quantity) if self.holds(condition, state, env) else nothing
+            case Probabilistic(outcomes=choices):
+                result: dict[Fraction, Fraction] = {}
+                rest = 1 - sum((probability for probability, _ in choices), Fraction(0))
+                for share, found in [
+                    *((share, self.changes(body, state, env, quantity)) for share, body in choices if share > 0),
+                    (rest, nothing),
+                ]:
+                    for change, probability in found.items():
+                        result[change] = result.get(change, Fraction(0)) + share * probability
+                return result
+            case Literal():
+                return nothing
+
     # --- Conditions -----------------------------------------------------------------------------------------------
 
     def holds(self, condition: Condition, state: State, env: Environment) -> bool:
@@ -249,6 +294,17 @@ class Interpreter:
     def is_goal(self, state: State) -> bool:
         """Whether the goal holds."""
         return self.holds(self.problem.goal, state, {})
+
+
+def total(parts: list[dict[Fraction, Fraction]]) -> dict[Fraction, Fraction]:
+    """The distribution of the sum of independent numbers."""
+    result = {Fraction(0): Fraction(1)}
+    for part in parts:
+        combined: dict[Fraction, Fraction] = {}
+        for (first, likely), (second, probability) in itertools.product(result.items(), part.items()):
+            combined[first + second] = combined.get(first + second, Fraction(0)) + likely * probability
+        result = combined
+    return result
 
 
 def negated(truth: bool | None) -> bool | None:

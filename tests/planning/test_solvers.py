@@ -728,9 +728,7 @@ def test_what_ssps_are_like() -> None:
         )
         counts["hopeless"] += cheapest[0] == np.inf
         counts["costs"] += any(cost != 1 for costs in explicit.costs for cost in costs.values())
-        counts["fractions"] += any(
-            not cost.is_integer() for costs in explicit.costs for cost in costs.values()
-        )
+        counts["fractions"] += any(not cost.is_integer() for costs in explicit.costs for cost in costs.values())
         counts["conditional"] += any(has_conditional_chances(action.effect) for action in domain.actions)
         counts["loops"] += any(
             any(successor == state for successor, _ in outcomes)

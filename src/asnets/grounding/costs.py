@@ -1,8 +1,10 @@
 """Costs of ground actions: one each, or from the metric of the problem.
 
 In metric mode an action costs what it adds to `total-cost` under `(:metric minimize (total-cost))`, or what it takes
-from `reward` under `(:metric maximize (reward))`. An SSP needs positive costs that depend on the action alone, so
-anything else is refused. A reward for reaching the goal is the same for all policies that reach it and is left out.
+from `reward` under `(:metric maximize (reward))`; what it takes or earns on balance is a negative cost. Changes inside
+`when` count where the condition holds, those inside `probabilistic` by their probability: they belong to the blocks of
+the effect (`asnets.grounding.effects`). The reward for reaching the goal is the same for all policies that reach it; it
+is not part of the costs but of the task (`GroundTask.goal_reward`).
 """
 
 from __future__ import annotations
@@ -11,12 +13,12 @@ import logging
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import AsnetsError, ConfigError, SemanticError, UnsupportedFeatureError
 from asnets.grounding.functions import FunctionValues, UndefinedError
-from asnets.grounding.limits import Limits, schema_name
-from asnets.grounding.rows import expand
+from asnets.grounding.limits import schema_name
 from asnets.grounding.task import Floats, Ints
 from asnets.grounding.universe import Scope, Universe
 from asnets.ppddl.model import (
@@ -33,18 +35,24 @@ from asnets.ppddl.model import (
     Problem,
     When,
 )
-from asnets.ppddl.numbers import show_number
 from asnets.ppddl.source import Source
 
 COST_MODES = ("unit", "metric")
 MAX_COST = 1e100
-"""Of an action, and of giving up: sums over runs and their squares stay far from the largest float."""
+"""Of an action or a part of its effect, and of giving up: sums over runs and their squares are no infinite floats."""
 _ROWS_BETWEEN_CHECKS = 10_000
+Fractions = npt.NDArray[np.object_]
+"""Exact numbers, one for each row of bindings."""
 logger = logging.getLogger("asnets")
 
 
 class CostModel:
-    """Computes the costs of the ground actions of each schema."""
+    """What changes of the metric's quantity cost, and the actions as a whole.
+
+    Attributes:
+        mode: "unit" or "metric".
+        goal_reward: What the problem gives for reaching the goal, if the metric counts it.
+    """
 
     def __init__(
         self,
@@ -52,7 +60,6 @@ class CostModel:
         problem: Problem,
         universe: Universe,
         functions: FunctionValues,
-        limits: Limits,
         mode: str,
         deadline: Deadline = NO_DEADLINE,
     ) -> None:
@@ -61,107 +68,74 @@ class CostModel:
         self._domain = domain
         self._universe = universe
         self._functions = functions
-        self._limits = limits
         self._deadline = deadline
         self.mode = mode
         if mode == "unit" and _has_costs(domain, problem):
             _say_that_it_is_ignored(domain.name, problem.source.path if problem.source else problem.name)
         if mode == "metric":
             self._quantity, self._sign = _metric(problem)
+        self.goal_reward = problem.goal_reward if mode == "metric" and self._quantity == "reward" else None
 
-    def costs(self, action: Action, arguments: Ints, scope: Scope) -> Floats:
-        """The costs of the ground actions of a schema.
+    def counts(self, change: Change) -> bool:
+        """Whether a change is one of the quantity that the metric is about."""
+        return self.mode == "metric" and change.quantity == self._quantity
+
+    def amounts(self, change: Change, rows: Ints, scope: Scope, what: str) -> Fractions:
+        """What a change that counts costs, for each row of bindings.
 
         Raises:
-            InputError: In metric mode, if a cost is not positive or depends on more than the action.
+            InputError: If a value is missing, or something is divided by zero.
+        """
+        sign = self._sign if change.increase else -self._sign
+        result = np.full(len(rows), Fraction(0), np.object_)
+        for number, row in enumerate(rows):
+            self._check_deadline(what, number)
+            try:
+                result[number] = sign * self._functions.value(change.amount, row, scope)
+            except UndefinedError as error:
+                raise self._error(error.message, error.at) from None
+        return result
+
+    def costs(self, action: Action, arguments: Ints, totals: Fractions) -> Floats:
+        """The costs of ground actions of a schema, from the sums of their unconditional changes.
+
+        Raises:
+            InputError: If a cost is no number that can be computed with.
         """
         if self.mode == "unit":
             return np.ones(len(arguments))
-        totals = [Fraction(0)] * len(arguments)
-        self._add(action, action.effect, arguments, scope, np.arange(len(arguments), dtype=np.int64), totals)
         result = np.zeros(len(totals))
         for row, total in enumerate(totals):
-            self._check_deadline(action, row)
-            if total <= 0:
-                kind = "a zero cost" if total == 0 else "a positive reward" if self._sign < 0 else "a negative cost"
-                amount = show_number(-total if self._sign < 0 else total)
-                raise self._error(
-                    f"the action {self._shown(action, arguments[row])} has {kind} ({amount}) under the metric; costs "
-                    "must be positive (use unit costs instead)",
-                    action.at,
-                )
-            try:
-                result[row] = float(total)
-            except OverflowError:
-                result[row] = np.inf
-            if not 0 < result[row] <= MAX_COST:
-                size = "small" if result[row] == 0 else "large"
-                raise self._error(
-                    f"the action {self._shown(action, arguments[row])} has a cost that is too {size} to compute with "
-                    "(use unit costs instead)",
-                    action.at,
-                )
+            self._check_deadline(schema_name(action.name), row)
+            result[row] = self.checked(total, action, arguments[row])
         return result
 
-    def _check_deadline(self, action: Action, row: int) -> None:
+    def checked(self, cost: Fraction, action: Action, arguments: Ints | None = None) -> float:
+        """A cost of an action as a number of the machine.
+
+        Raises:
+            InputError: If it is too large, or not 0 and too small.
+        """
+        try:
+            result = float(cost)
+        except OverflowError:
+            result = np.inf
+        if abs(result) <= MAX_COST and (result != 0 or cost == 0):
+            return result
+        who = schema_name(action.name) if arguments is None else f"the action {self._shown(action, arguments)}"
+        size = "small" if result == 0 else "large"
+        raise self._error(f"{who} has a cost that is too {size} to compute with (use unit costs instead)", action.at)
+
+    def _check_deadline(self, what: str, row: int) -> None:
         if row % _ROWS_BETWEEN_CHECKS == 0:
-            self._deadline.check(f"grounding {schema_name(action.name)}: costs")
+            self._deadline.check(f"grounding {what}: costs")
 
     def _shown(self, action: Action, arguments: Ints) -> str:
         return f"({' '.join((action.name, *(self._universe.objects[index] for index in arguments)))})"
 
-    def _add(
-        self,
-        action: Action,
-        effect: Effect,
-        rows: Ints,
-        scope: Scope,
-        owner: np.ndarray[tuple[int], np.dtype[np.int64]],
-        totals: list[Fraction],
-    ) -> None:
-        match effect:
-            case AndEffect(parts):
-                for part in parts:
-                    self._add(action, part, rows, scope, owner, totals)
-            case ForallEffect(variables, body):
-                if _changes(body):
-                    what = schema_name(action.name)
-                    longer, inner, position = expand(rows, scope, variables, self._universe, self._limits, what)
-                    self._add(action, body, longer, inner, owner[position], totals)
-            case When(_, body):
-                self._refuse(body, "when")
-            case Probabilistic(outcomes):
-                for _, outcome in outcomes:
-                    self._refuse(outcome, "probabilistic")
-            case Change(increase, quantity) if quantity == self._quantity:
-                sign = self._sign if increase else -self._sign
-                for number, (row, total) in enumerate(zip(rows, owner, strict=True)):
-                    self._check_deadline(action, number)
-                    totals[total] += sign * self._value(effect, row, scope)
-            case Change() | Literal():
-                pass
-
-    def _refuse(self, effect: Effect, where: str) -> None:
-        for change in _changes(effect):
-            if change.quantity == self._quantity:
-                raise self._error(
-                    f"a change of {change.quantity!r} inside '{where}' cannot be used as a cost of the action "
-                    "(use unit costs instead)",
-                    change.at,
-                    UnsupportedFeatureError,
-                )
-
-    def _value(self, change: Change, row: Ints, scope: Scope) -> Fraction:
-        try:
-            return self._functions.value(change.amount, row, scope)
-        except UndefinedError as error:
-            raise self._error(error.message, error.at) from None
-
-    def _error(
-        self, message: str, at: int, kind: type[SemanticError | UnsupportedFeatureError] = SemanticError
-    ) -> AsnetsError:
+    def _error(self, message: str, at: int) -> AsnetsError:
         source = self._domain.source or Source("", self._domain.name)
-        return kind([source.diagnostic(message, at, "semantic" if kind is SemanticError else "unsupported")])
+        return SemanticError([source.diagnostic(message, at, "semantic")])
 
 
 _said: set[str] = set()

@@ -1,13 +1,17 @@
 """Ground effects as trees of blocks, for all bindings of a schema at once; see native/task.hpp for what a block is.
 
 They are built from the leaves up, and what is equal is kept once: the actions of a schema whose effects run over all
-objects have nearly all of their blocks in common. Blocks and factors that change nothing are never made.
+objects have nearly all of their blocks in common. Blocks and factors that change and cost nothing are never made.
+
+What a block costs is part of it, as an exact fraction until the arrays are made; what an action costs in any case, the
+cost of its outermost block, is kept apart.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +19,13 @@ import numpy.typing as npt
 from asnets import _native
 from asnets.deadline import Deadline
 from asnets.grounding.conditions import FALSE, TRUE, ConditionPool, Nodes
+from asnets.grounding.costs import CostModel, Fractions
 from asnets.grounding.limits import Limits
 from asnets.grounding.rows import Index, expand, group, take_lists
 from asnets.grounding.task import Floats, Ints, Lists
 from asnets.grounding.universe import Scope, Universe, distinct
 from asnets.ppddl.model import (
+    Action,
     AndEffect,
     Change,
     Effect,
@@ -30,14 +36,14 @@ from asnets.ppddl.model import (
 )
 
 _EMPTY = -1
-"""In place of a block that changes nothing."""
+"""In place of a block that changes and costs nothing."""
 _ROWS_AT_ONCE = 1 << 20
 """Rows of bindings, with those that `forall` makes, that are compiled together: bounds memory and time."""
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """The arrays of all effects. `guards` are nodes of the condition pool."""
+    """The arrays of all effects. `guards` are nodes of the condition pool; `costs` is empty where no block has one."""
 
     guards: Nodes
     literals: Lists
@@ -45,15 +51,16 @@ class Blocks:
     factors: Lists
     outcomes: Lists
     probabilities: Floats
+    costs: Floats
 
 
 @dataclass
 class _Pairs:
     """(row, value) pairs collected in pieces."""
 
-    pieces: list[tuple[Index, Index]] = field(default_factory=list)
+    pieces: list[tuple[Index, npt.NDArray[Any]]] = field(default_factory=list)
 
-    def add(self, rows: Index, values: Index) -> None:
+    def add(self, rows: Index, values: npt.NDArray[Any]) -> None:
         if len(rows):
             self.pieces.append((rows, values))
 
@@ -72,14 +79,15 @@ class _Parts:
     literals: _Pairs = field(default_factory=_Pairs)
     children: _Pairs = field(default_factory=_Pairs)
     factors: _Pairs = field(default_factory=_Pairs)
+    costs: _Pairs = field(default_factory=_Pairs)  # Fractions, to be summed.
 
     @property
-    def kinds(self) -> tuple[_Pairs, _Pairs, _Pairs]:
+    def lists(self) -> tuple[_Pairs, _Pairs, _Pairs]:
         return self.literals, self.children, self.factors
 
     def add(self, other: _Parts, row_of: Index) -> None:
         """Adds parts of other rows, each of which stands for one of these; those that stand for -1 are left out."""
-        for mine, others in zip(self.kinds, other.kinds, strict=True):
+        for mine, others in zip((*self.lists, self.costs), (*other.lists, other.costs), strict=True):
             for rows, values in others.pieces:
                 target = row_of[rows]
                 keep = target >= 0
@@ -89,23 +97,37 @@ class _Parts:
 class EffectCompiler:
     """Collects the blocks of all schemas."""
 
-    def __init__(self, universe: Universe, pool: ConditionPool, limits: Limits, deadline: Deadline) -> None:
+    def __init__(
+        self, universe: Universe, pool: ConditionPool, cost_model: CostModel, limits: Limits, deadline: Deadline
+    ) -> None:
         self._universe = universe
         self._pool = pool
+        self._cost_model = cost_model
         self._limits = limits
         self._deadline = deadline
         self._lists = tuple(_Table(with_empty=True) for _ in range(3))  # Of literals, of children, of factors.
-        self._blocks = _Table(with_empty=False)  # Guard and the numbers of the three lists.
+        self._blocks = _Table(with_empty=False)  # Guard, the numbers of the three lists and of the cost.
         self._factors = _Table(with_empty=False)  # Distribution and the blocks of its outcomes.
         self._distributions: dict[tuple[float, ...], int] = {}
+        self._costs: dict[Fraction, int] = {Fraction(0): 0}  # What blocks cost, with its number.
+        self._cost_values = [0.0]
         self._roots: list[Ints] = []
 
-    def add(self, effect: Effect, rows: Ints, scope: Scope, what: str) -> None:
-        """Compiles the effect of the next actions, one for each row."""
-        step = max(1, _ROWS_AT_ONCE // self._width(effect))
+    def add(self, action: Action, rows: Ints, scope: Scope, what: str) -> Floats:
+        """Compiles the effect of the next actions, one for each row.
+
+        Returns:
+            What each costs whatever the state and the outcomes.
+        """
+        step = max(1, _ROWS_AT_ONCE // self._width(action.effect))
+        self._action = action
+        costs = [np.zeros(0)]
         for start in range(0, len(rows), step):
             piece = rows[start : start + step]
-            self._roots.append(np.stack(self._lists_of(self._compile(effect, piece, scope, what), len(piece), what)))
+            parts = self._compile(action.effect, piece, scope, what)
+            self._roots.append(np.stack(self._lists_of(parts, len(piece), what)))
+            costs.append(self._cost_model.costs(action, piece, _totals(parts, len(piece))))
+        return np.concatenate(costs)
 
     def _width(self, effect: Effect) -> int:
         """How many rows `forall` makes of one, at most."""
@@ -153,8 +175,10 @@ class EffectCompiler:
                 parts.children.add(possible[guarded][blocks != _EMPTY], blocks[blocks != _EMPTY])
             case Probabilistic():
                 self._probabilistic(effect, rows, scope, what, parts)
+            case Change() if self._cost_model.counts(effect):
+                parts.costs.add(each, self._cost_model.amounts(effect, rows, scope, what))
             case Change():
-                pass  # Costs are compiled apart: they do not change the state.
+                pass
         return parts
 
     def _probabilistic(self, effect: Probabilistic, rows: Ints, scope: Scope, what: str, parts: _Parts) -> None:
@@ -178,16 +202,26 @@ class EffectCompiler:
 
     def _blocks_of(self, parts: _Parts, guards: Nodes, what: str) -> Index:
         """A block for each row, or _EMPTY."""
-        lists = self._lists_of(parts, len(guards), what)
+        contents = [*self._lists_of(parts, len(guards), what), self._costs_of(parts, len(guards))]
         blocks = np.full(len(guards), _EMPTY, np.int64)
-        changing = np.flatnonzero(np.any(lists, axis=0))
-        blocks[changing] = self._blocks.intern_rows(np.column_stack([guards, *lists])[changing])
+        changing = np.flatnonzero(np.any(contents, axis=0))
+        blocks[changing] = self._blocks.intern_rows(np.column_stack([guards, *contents])[changing])
         return blocks
+
+    def _costs_of(self, parts: _Parts, size: int) -> Ints:
+        """The number of each row's cost; 0 for none."""
+        numbers = np.zeros(size, np.int32)
+        for row, total in enumerate(_totals(parts, size) if parts.costs.pieces else ()):
+            if total not in self._costs:
+                self._cost_values.append(self._cost_model.checked(total, self._action))
+                self._costs[total] = len(self._costs)
+            numbers[row] = self._costs[total]
+        return numbers
 
     def _lists_of(self, parts: _Parts, size: int, what: str) -> list[Ints]:
         """The numbers of each row's lists of literals, children and factors; 0 for an empty one."""
         result = []
-        for table, pairs, is_literals in zip(self._lists, parts.kinds, (True, False, False), strict=True):
+        for table, pairs, is_literals in zip(self._lists, parts.lists, (True, False, False), strict=True):
             if not pairs.pieces:
                 result.append(np.zeros(size, np.int32))
                 continue
@@ -209,7 +243,7 @@ class EffectCompiler:
         self._deadline.check("grounding: putting effects together")
         roots = np.concatenate([np.zeros((3, 0), np.int32), *self._roots], axis=1)
         num_roots = roots.shape[1]
-        inner = self._blocks.lists().values.reshape(-1, 4)[::-1]
+        inner = self._blocks.lists().values.reshape(-1, 5)[::-1]
         empty = num_roots + len(inner)
 
         def number(blocks: npt.NDArray[np.integer]) -> Index:
@@ -242,6 +276,9 @@ class EffectCompiler:
                 number(outcomes.values[is_outcome]).astype(np.int32),
             ),
             probabilities=flat[positions] if len(positions) else np.zeros(0),
+            costs=np.array(self._cost_values)[np.concatenate([np.zeros(num_roots, np.int64), inner[:, 4], [0]])]
+            if len(self._costs) > 1
+            else np.zeros(0),
         )
 
     def _taken(self, table: _Table, numbers: npt.NDArray[np.integer]) -> Lists:
@@ -277,6 +314,14 @@ class _Table:
     def lists(self) -> Lists:
         offsets, values = self._native.lists()
         return Lists(offsets.astype(np.int32), values)
+
+
+def _totals(parts: _Parts, size: int) -> Fractions:
+    """What each row costs, sums of what was added."""
+    totals = np.full(size, Fraction(0), np.object_)
+    for rows, amounts in parts.costs.pieces:
+        np.add.at(totals, rows, amounts)
+    return totals
 
 
 def _adds_win(owner: Index, literals: Index) -> tuple[Index, Index]:

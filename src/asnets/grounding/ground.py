@@ -43,16 +43,16 @@ def ground(
 
     Raises:
         LimitError: Naming the schema that grew too large, or what was being done when the deadline passed.
-        InputError: If costs are to come from the metric and do not make an SSP.
+        InputError: If costs are to come from the metric and it does not say what they are.
     """
     deadline.check(f"grounding {problem.name!r}")
     universe = Universe(domain, problem)
     functions = FunctionValues(universe, problem)
     comparisons = Comparisons(universe, functions, limits, deadline)
-    cost_model = CostModel(domain, problem, universe, functions, limits, costs, deadline)
+    cost_model = CostModel(domain, problem, universe, functions, costs, deadline)
     reached = _reach(domain, problem, universe, comparisons, limits, deadline)
     compiled = _compile(problem, reached, universe, comparisons, cost_model, limits, deadline)
-    return _assemble(domain, problem, universe, reached, compiled, costs)
+    return _assemble(domain, problem, universe, reached, compiled, cost_model)
 
 
 @dataclass(frozen=True)
@@ -144,12 +144,11 @@ def _compile(
     deadline: Deadline,
 ) -> _Compiled:
     pool = ConditionPool(universe, reached.atoms, comparisons, limits, deadline)
-    effects = EffectCompiler(universe, pool, limits, deadline)
+    effects = EffectCompiler(universe, pool, cost_model, limits, deadline)
     preconditions, costs = [np.zeros(0, np.int64)], [np.zeros(0)]
     for schema in reached.schemas:
         preconditions.append(pool.evaluate(schema.action.precondition, schema.rows, schema.scope, schema.what))
-        effects.add(schema.action.effect, schema.rows, schema.scope, schema.what)
-        costs.append(cost_model.costs(schema.action, schema.rows, schema.scope))
+        costs.append(effects.add(schema.action, schema.rows, schema.scope, schema.what))
     deadline.check(f"grounding {problem.name!r}: the goal")
     goal = pool.evaluate(problem.goal, np.zeros((1, 0), np.int32), {}, GOAL_NAME)
     action_block, blocks = effects.export()
@@ -170,7 +169,12 @@ def _compile(
 
 
 def _assemble(
-    domain: Domain, problem: Problem, universe: Universe, reached: _Reached, compiled: _Compiled, cost_mode: str
+    domain: Domain,
+    problem: Problem,
+    universe: Universe,
+    reached: _Reached,
+    compiled: _Compiled,
+    cost_model: CostModel,
 ) -> GroundTask:
     atom_predicate, atom_arguments, initially_true = reached.atoms.export()
     return GroundTask(
@@ -185,7 +189,7 @@ def _assemble(
         in_goal=reached.in_goal,
         schemas=_ground_schemas(reached),
         costs=compiled.costs,
-        cost_mode=cost_mode,
+        cost_mode=cost_model.mode,
         condition_literals=compiled.condition_literals,
         condition_clauses=compiled.condition_clauses,
         clause_conditions=compiled.clause_conditions,
@@ -198,6 +202,8 @@ def _assemble(
         action_precondition=compiled.action_precondition,
         action_block=compiled.action_block,
         goal=compiled.goal,
+        block_cost=compiled.blocks.costs,
+        goal_reward=cost_model.goal_reward,
     )
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -147,6 +148,8 @@ class GroundTask(NotebookView):
         schemas: One for each action schema of the domain, also those without ground actions.
         costs: What each action costs whatever the state; `cost` says what a step costs, `block_cost` included.
         block_cost: What each block adds to the cost where it applies; empty if there are no such costs.
+        goal_reward: What the problem gives for reaching the goal; None if it says nothing, or costs do not come from
+            a metric that counts it.
         cost_mode: "unit" or "metric".
 
     Example:
@@ -184,6 +187,7 @@ class GroundTask(NotebookView):
     action_block: Ints
     goal: int
     block_cost: Floats = field(default_factory=lambda: np.zeros(0))
+    goal_reward: Fraction | None = None
 
     @property
     def num_atoms(self) -> int:
