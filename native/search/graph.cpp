@@ -27,6 +27,7 @@ SearchGraph::SearchGraph(const Task& task, const SuccessorGenerator& generator, 
       ignores_costs_(objective == Objective::kMaxprob),
       rounds_down_(rounds_down),
       penalty_(ignores_costs_ ? 1 : objective == Objective::kLexicographic ? kInfinity : penalty),
+      dead_value_(objective == Objective::kLexicographic ? 0 : penalty_),
       statistics_(statistics),
       is_plain_(!rounds_down),
       table_(task.num_words()),
@@ -109,7 +110,7 @@ StateId SearchGraph::add(const Word* state) {
     ASNETS_ASSERT(value >= 0);
     ++statistics_.evaluated;
     if (value == kInfinity) {
-      value = penalty_;
+      value = dead_value_;
       flags = kDead;
     } else {
       promise = value;
@@ -127,7 +128,7 @@ StateId SearchGraph::add(const Word* state) {
 
 void SearchGraph::mark_dead(StateId state) {
   flags_[state] |= kDead;
-  values_[state] = penalty_;
+  values_[state] = dead_value_;
 }
 
 std::uint32_t* SearchGraph::allocate(std::size_t size) {
@@ -209,7 +210,7 @@ void SearchGraph::expand(StateId state) {
       }
       const double cost = ignores_costs_ ? 0 : task_.cost(action, table_.state(state));
       if (kept == 0) {  // The state never changes.
-        if (cost < 0) earning_loop_ = {state, action};
+        if (cost < 0) earning_loops_.push_back({state, action});
         continue;
       }
       successors_.resize(kept);

@@ -156,12 +156,12 @@ class SearchGraph {
   // Lower is more hopeful: what the heuristic says of where a choice leads, where costs do not count; else 0.
   double promise(const Choice& choice) const;
 
-  // A state with an action that leaves it as it is and earns something, if one was expanded; -1 if not.
+  // States with actions that leave them as they are and earn something, as far as they were expanded.
   struct EarningLoop {
-    StateId state = 0;
-    ActionId action = -1;
+    StateId state;
+    ActionId action;
   };
-  const EarningLoop& earning_loop() const { return earning_loop_; }
+  const std::vector<EarningLoop>& earning_loops() const { return earning_loops_; }
   std::size_t most_successors() const { return most_successors_; }
 
   // Looks from a state along all actions, expanding what has not been, up to `max_expansions`. If no goal can be
@@ -208,6 +208,7 @@ class SearchGraph {
   const bool ignores_costs_;
   const bool rounds_down_;  // Each Q value, so that values from below stay below the true ones.
   const double penalty_;
+  const double dead_value_;  // The penalty; 0 where nothing more is paid once the goal is out of reach.
   Statistics& statistics_;
   Budget* budget_ = nullptr;
   bool is_plain_;                  // Q values need no care.
@@ -217,7 +218,7 @@ class SearchGraph {
   std::vector<const std::uint32_t*> records_;
 
   std::vector<double> promises_;   // Of each state, where costs are ignored.
-  EarningLoop earning_loop_;
+  std::vector<EarningLoop> earning_loops_;
   std::size_t most_successors_ = 1;  // Of a choice.
 
   std::vector<StateId> representatives_;  // Empty before the first trap; states beyond its end represent themselves.

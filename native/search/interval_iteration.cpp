@@ -57,6 +57,7 @@ class Iteration {
 
  private:
   bool is_allowed(std::size_t choice) const { return problem_.allowed.empty() || problem_.allowed[choice]; }
+  double cost(std::size_t choice) const { return problem_.ignores_costs ? 0 : model_.cost[choice]; }
   bool is_fixed_node(std::uint32_t node) const { return problem_.fixed[quotient_.members[node].front()]; }
 
   template <typename Visit>
@@ -73,7 +74,7 @@ class Iteration {
     std::vector<bool> free(model_.num_choices());
     for (std::size_t state = 0; state < n; ++state) {
       for (std::size_t c = model_.first_choice[state]; c < model_.first_choice[state + 1]; ++c) {
-        free[c] = !problem_.fixed[state] && is_allowed(c) && model_.cost[c] == 0;
+        free[c] = !problem_.fixed[state] && is_allowed(c) && cost(c) == 0;
       }
     }
     free_ = end_components(model_, std::move(free), tick_);
@@ -112,7 +113,7 @@ class Iteration {
             if (is_new) order.push_back(successor);
           }
           if (order.empty()) {
-            if (model_.cost[c] < 0) throw UnboundedValue{state, c, true};
+            if (cost(c) < 0) throw UnboundedValue{state, c, true};
             continue;
           }
           double leaves = 0;
@@ -120,7 +121,7 @@ class Iteration {
           for (const std::uint32_t successor : order) {
             quotient_.model.add_transition(successor, stays ? sums[successor] / leaves : sums[successor]);
           }
-          quotient_.model.end_choice(stays ? model_.cost[c] / leaves : model_.cost[c]);
+          quotient_.model.end_choice(stays ? cost(c) / leaves : cost(c));
           quotient_.origin.push_back(c);
           quotient_.owner.push_back(state);
         }
@@ -210,7 +211,8 @@ class Iteration {
     return {lower - error * size_lower, upper + error * size_upper};
   }
 
-  Bounds backup(std::uint32_t node) const {
+  Bounds backup(std::uint32_t node) {
+    ++problem_.backups;
     const SparseModel& q = quotient_.model;
     Bounds best{problem_.give_up, problem_.give_up};
     for (std::size_t c = q.first_choice[node]; c < q.first_choice[node + 1]; ++c) {

@@ -40,6 +40,8 @@ struct IntervalProblem {
   std::vector<std::size_t> choice;  // Result: what to do in each state, to go on for ever included; kNoChoice to give up.
   double give_up;                   // What it costs; infinity if it is not offered.
   double epsilon;                   // Asked of upper - lower.
+  bool ignores_costs = false;       // They count as 0.
+  std::size_t backups = 0;          // Result: how many it took.
 };
 
 // An end component in which costs add up to less than nothing, so that no bound can be given.

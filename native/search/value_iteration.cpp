@@ -59,7 +59,7 @@ IntervalProblem ValueIteration::least_failure(const Reachable& reachable, double
   const std::size_t n = reachable.states.size();
   const Reaching certain = reaching_for_certain(reachable.model, reachable.goals, tick);
   IntervalProblem problem{&reachable.model, {}, std::vector<bool>(n), std::vector<double>(n, 0),
-                          std::vector<double>(n, 0), {}, 1, epsilon};
+                          std::vector<double>(n, 0), {}, 1, epsilon, true};
   for (std::size_t i = 0; i < n; ++i) {
     problem.fixed[i] = reachable.dead[i] || certain.states[i];
     problem.lower[i] = problem.upper[i] = reachable.dead[i] ? 1 : 0;
@@ -108,6 +108,7 @@ IntervalProblem ValueIteration::least_cost(const Reachable& reachable, const Int
 }
 
 void ValueIteration::keep(const Reachable& reachable, const IntervalProblem& solved) {
+  statistics_.backups += solved.backups;
   found_.resize(graph_.size(), {0, 0});
   choices_.resize(graph_.size(), nullptr);
   for (std::size_t i = 0; i < reachable.states.size(); ++i) {
@@ -124,7 +125,8 @@ void ValueIteration::keep(const Reachable& reachable, const IntervalProblem& sol
 void ValueIteration::search(StateId root, Budget& budget) {
   const Tick tick = [&] { budget.tick(); };
   const Reachable reachable = explore(root, budget);
-  if (const SearchGraph::EarningLoop& loop = graph_.earning_loop(); loop.action >= 0) {
+  for (const SearchGraph::EarningLoop& loop : graph_.earning_loops()) {
+    if (graph_.is_dead(loop.state)) continue;
     const Word* const words = graph_.table().state(loop.state);
     throw UnboundedCost({words, words + task_.num_words()}, loop.action, true);
   }
@@ -137,6 +139,7 @@ void ValueIteration::search(StateId root, Budget& budget) {
     for (std::size_t i = 0; i < reachable.states.size(); ++i) {
       if (failure.upper[i] - failure.lower[i] > kAcceptedTieWidth) throw SearchStopped{Status::kPrecision};
     }
+    statistics_.backups += failure.backups;
     keep(reachable, least_cost(reachable, &failure, tick));
     failure_lower_.resize(graph_.size(), 0);
     failure_upper_.resize(graph_.size(), 1);

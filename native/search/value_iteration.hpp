@@ -2,7 +2,8 @@
 //
 // What it computes: the reachable states are written out; those from which no goal can be reached are found by the graph
 // alone, and `solve_intervals` bounds the values of the others, for all objectives:
-//  - penalty: least expected cost, giving up offered everywhere;
+//  - penalty: least expected cost, giving up offered everywhere; a dead end costs the penalty at once, whatever could be
+//    earned there;
 //  - maxprob: least probability of failing; states from which the goal is reached for certain are found by the graph alone;
 //  - lexicographic: first maxprob; then the least expected cost by actions that keep the probability, until the goal is
 //    reached or out of reach, where nothing more is paid. Giving up is not offered [trevizan2017efficient, "MCMP"].

@@ -19,12 +19,13 @@ from asnets.planning.heuristics import (
     initial_value,
     make_heuristic,
 )
-from asnets.planning.solvers import GIVE_UP, PLANNERS, PlannerInfo, QValues, SearchLimits, Solution, Solver
+from asnets.planning.solvers import GIVE_UP, OBJECTIVES, PLANNERS, PlannerInfo, QValues, SearchLimits, Solution, Solver
 
 __all__ = [
     "ACTION_FEATURES",
     "GIVE_UP",
     "HEURISTICS",
+    "OBJECTIVES",
     "PLANNERS",
     "ActionFeature",
     "ActionFeatures",
