@@ -388,14 +388,14 @@ void bind_planning(nb::module_& module) {
           for (const Objective objective : entry.objectives) {
             objectives.append(kObjectiveNames[static_cast<std::size_t>(objective)]);
           }
-          result.append(nb::make_tuple(entry.name, entry.is_optimal, entry.description, nb::tuple(objectives),
-                                       entry.takes_zero_costs, entry.takes_negative_costs));
+          result.append(nb::make_tuple(entry.name, entry.is_optimal, entry.takes_rewards, entry.description,
+                                       nb::tuple(objectives), entry.takes_zero_costs));
         }
         return result;
       },
-      nb::sig("def planners() -> list[tuple[str, bool, str, tuple[str, ...], bool, bool]]"),
-      "The planners: name, whether it is optimal under an admissible heuristic, description, objectives, whether it takes "
-      "costs of zero, and below.");
+      nb::sig("def planners() -> list[tuple[str, bool, bool, str, tuple[str, ...], bool]]"),
+      "The planners: name, whether it is optimal under an admissible heuristic, whether costs may be negative, description, "
+      "objectives, whether costs may be 0.");
 }
 
 }  // namespace asnets

@@ -34,6 +34,7 @@ from asnets.ppddl.model import (
     Condition,
     Domain,
     Effect,
+    ForallEffect,
     Function,
     FunctionTerm,
     FunctionValue,
@@ -65,6 +66,8 @@ class _Shape:
         trap: What becomes of those that fall.
         token: Whether the token that the goal needs is there at first.
         unit: Whether all costs are 1.
+        nested: Whether there are costs inside `when`, `forall` and `probabilistic` too. All actions still cost
+            something in every state.
     """
 
     near: int
@@ -77,6 +80,7 @@ class _Shape:
     token: bool
     wait: bool
     unit: bool
+    nested: bool
     seed: int
 
 
@@ -166,6 +170,8 @@ class _Builder:
             for row in dict.fromkeys(map(tuple, rows)):
                 value = FunctionValue(FunctionTerm(function, row), self.random.choice(COSTS))
                 self.parts.values.append(value)
+        if self.shape.nested:
+            effect = self._with_costs(effect)
         self.parts.actions.append(
             Action(
                 name,
@@ -174,6 +180,32 @@ class _Builder:
                 AndEffect((effect, Change(True, "total-cost", amount))),
             )
         )
+
+    def _with_costs(self, effect: Effect) -> Effect:
+        """The effect with changes of the cost in some of its parts; one of them may be a discount."""
+
+        def spread(part: Effect) -> Effect:
+            match part:
+                case AndEffect(parts):
+                    part = AndEffect(tuple(map(spread, parts)))
+                case When(condition, body):
+                    part = When(condition, spread(body))
+                case Probabilistic(outcomes):
+                    part = Probabilistic(tuple((share, spread(outcome)) for share, outcome in outcomes))
+                case _:
+                    pass
+            if self.random.random() < 0.3:
+                part = AndEffect((part, Change(True, "total-cost", Number(self.random.choice(COSTS)))))
+            return part
+
+        extras = [spread(effect)]
+        if self.random.random() < 0.5:
+            discount = Change(False, "total-cost", Number(self.random.choice((Fraction(1, 4), Fraction(1, 8)))))
+            extras.append(When(self._literal(), discount))
+        if self.random.random() < 0.5:
+            each = When(_at("?p"), Change(True, "total-cost", Number(self.random.choice(COSTS))))
+            extras.append(ForallEffect((TypedName("?p"),), each))
+        return AndEffect(tuple(extras))
 
     def _literal(self) -> Condition:
         flag = self.random.choice(self.flags)
@@ -302,13 +334,17 @@ def _negation(condition: Condition) -> Condition:
     return condition.body if isinstance(condition, Not) else Not(condition)
 
 
-def ssps() -> SearchStrategy[tuple[Domain, Problem]]:
-    """Tasks of some 20 to 300 reachable states; to be grounded with `costs="metric"`."""
-    return _ssps()
+def ssps(*, nested: bool = False) -> SearchStrategy[tuple[Domain, Problem]]:
+    """Tasks of some 20 to 300 reachable states; to be grounded with `costs="metric"`.
+
+    Args:
+        nested: Whether what actions cost depends on the state.
+    """
+    return _ssps(nested)
 
 
 @st.composite
-def _ssps(draw: DrawFn) -> tuple[Domain, Problem]:
+def _ssps(draw: DrawFn, nested: bool) -> tuple[Domain, Problem]:
     shape = _Shape(
         near=draw(st.integers(3, 12)),
         far=draw(st.integers(3, 12)),
@@ -320,6 +356,7 @@ def _ssps(draw: DrawFn) -> tuple[Domain, Problem]:
         token=draw(st.sampled_from((True,) * 11 + (False,))),
         wait=draw(st.booleans()),
         unit=draw(st.integers(0, 9)) == 9,
+        nested=nested,
         seed=draw(st.integers(0, 2**32 - 1)),
     )
     return _Builder(shape).task()

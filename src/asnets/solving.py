@@ -12,7 +12,15 @@ from asnets.errors import ConfigError, LimitError
 from asnets.grounding import GroundTask
 from asnets.grounding.task import StateLike
 from asnets.notebook import NotebookView
-from asnets.planning.solvers import PLANNERS, Progress, SearchLimits, Solution, Solver, Status
+from asnets.planning.solvers import (
+    PLANNERS,
+    Progress,
+    SearchLimits,
+    Solution,
+    Solver,
+    Status,
+    expected_reward,
+)
 from asnets.policies import SavedPolicy, extract_policy
 from asnets.progress import live_figures, show_progress
 
@@ -38,6 +46,14 @@ class Solved(NotebookView):
     def value(self) -> float:
         """The expected cost from the initial state; only a bound, or a guess, if the search has not converged."""
         return self.solution.value
+
+    @property
+    def expected_reward(self) -> float | None:
+        """The goal's reward less the value: what `(:metric maximize (reward))` asks for.
+
+        None where the problem has no such reward, or the penalty is another number.
+        """
+        return expected_reward(self.solver.task, self.solver.penalty, self.value)
 
     @cached_property
     def policy(self) -> SavedPolicy:
@@ -79,7 +95,7 @@ def solve(
     heuristic: str = "lmcut",
     *,
     epsilon: float = 1e-4,
-    penalty: float = 500.0,
+    penalty: float | None = None,
     seed: int = 0,
     depth: int | None = None,
     time_limit: float | None = None,
@@ -94,7 +110,8 @@ def solve(
         planner: One of `asnets.PLANNERS`.
         heuristic: One of `asnets.HEURISTICS`.
         epsilon: Largest residual of a solved state.
-        penalty: Cost of giving up, and of a dead end.
+        penalty: Cost of giving up, and of a dead end. By default 500; with costs from the metric and a positive
+            :goal-reward, that reward.
         seed: Of all random choices.
         depth: Of the short-sighted SSPs of ssipp, 3 by default; no other planner takes it.
         time_limit: Seconds after which the search ends with what it has; the status is "time" then.
@@ -104,7 +121,7 @@ def solve(
             the number of expanded states, seconds and bytes of memory.
 
     Raises:
-        ConfigError: If a name is unknown or a number out of range.
+        ConfigError: If a name is unknown or a number out of range, or the planner does not take the task's costs.
         LimitError: If an action has too many successors to enumerate.
 
     Example:

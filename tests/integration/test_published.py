@@ -13,6 +13,7 @@ from asnets.errors import Diagnostic
 from asnets.evaluation import simulate
 from asnets.evaluation.rollouts import ENDINGS
 from asnets.grounding import GroundTask, ground
+from asnets.grounding.cost_summary import CostSummary
 from asnets.policies import RandomPolicy
 from asnets.ppddl import Domain, Problem, check_files, load_task, parse_file, write_problem
 from tests.support import (
@@ -90,6 +91,35 @@ def test_published_problem(path: Path) -> None:
         states = _native.States(task.native)
         assert len(states.applicable(states.initial())) > 0
         assert states.is_goal(states.initial()) == (path.relative_to(PUBLISHED).as_posix() in SOLVED)
+
+
+IPPC08_COSTS = {
+    "blocksworld": "0 to 3 (",
+    "boxworld": "0 to ",
+    "ex-blocksworld": "0 to 0 (",
+    "rectangle-tireworld": "1 to 10",
+    "schedule": "0 to 0 (",
+    "search-and-rescue": "-1000 to ",
+    "sysAdmin-SLP": "-",
+    "zenotravel": "0 to 25 (",
+}
+"""What the costs of all problems of a family begin with."""
+
+
+@pytest.mark.parametrize("family", sorted(IPPC08_COSTS))
+def test_costs_of_the_competition_of_2008(family: str) -> None:
+    """All of its problems ask for the greatest expected reward."""
+    files = [path for path in published_problem_files() if path.is_relative_to(PUBLISHED / "ippc08" / family)]
+    assert files
+    for path in files:
+        task = ground(*load_task(domain_of(path), path), costs="metric")
+        assert task.goal_reward is not None
+        assert task.goal_reward > 0
+        assert str(CostSummary.of(task)).startswith(IPPC08_COSTS[family]), path
+        result = simulate(RandomPolicy(task), episodes=5, max_steps=50)
+        least, most = task.native.min_costs().min(), task.native.max_costs().max()
+        assert (result.costs >= least * result.steps).all()
+        assert (result.costs <= most * result.steps).all()
 
 
 def test_a_stray_word_makes_no_difference() -> None:

@@ -39,7 +39,7 @@ from asnets.planning import (
     Solution,
     Solver,
 )
-from asnets.planning.solvers import check_options
+from asnets.planning.solvers import check_options, expected_reward
 from asnets.policies.table import extract_policy, is_policy, save_policy
 from asnets.solving import shown_search
 
@@ -69,9 +69,14 @@ def solve(
     ] = None,
     epsilon: Annotated[float, typer.Option("--epsilon", help="Largest residual of a solved state.")] = 1e-4,
     penalty: Annotated[
-        float,
-        typer.Option("--penalty", "--dead-end-penalty", help="Cost of a dead end, and of giving up anywhere."),
-    ] = 500.0,
+        float | None,
+        typer.Option(
+            "--penalty",
+            "--dead-end-penalty",
+            help="Cost of a dead end, and of giving up anywhere; 500 if left out, or with --costs metric the problem's "
+            ":goal-reward if it is positive.",
+        ),
+    ] = None,
     time_limit: Annotated[
         float | None, typer.Option("--time-limit", metavar="SECONDS", help="Of the whole command.")
     ] = None,
@@ -157,6 +162,8 @@ def _as_json(
         "value": solution.value,
         "gives_up": _gives_up(solver, solution),
         "penalty": solver.penalty,
+        "goal_reward": None if task.goal_reward is None else float(task.goal_reward),
+        "expected_reward": expected_reward(task, solver.penalty, solution.value),
         "expanded": solution.expanded,
         "evaluated": solution.evaluated,
         "backups": solution.backups,
@@ -192,6 +199,10 @@ def _show(task: GroundTask, solver: Solver, solution: Solution, evaluation: Simu
         table.add_row("", f"no bound: {solver.planner} replans as it goes")
     elif not HEURISTICS[solver.heuristic].admissible:
         table.add_row("", f"of the policy found; others may cost less: {solver.heuristic} is not admissible")
+    reward = expected_reward(task, solver.penalty, solution.value)
+    if reward is not None:
+        table.add_row("reward", f"{reward:.4f} expected: the goal's reward of {solver.penalty:g} less the value")
+    table.add_row("penalty", f"{solver.penalty:g}")
     if _gives_up(solver, solution):
         table.add_row("policy", _giving_up(solver))
     table.add_row("states", f"{solution.expanded:,} expanded, {solution.evaluated:,} evaluated")

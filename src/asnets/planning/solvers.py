@@ -26,6 +26,8 @@ from asnets.planning.heuristics import HEURISTICS
 Status = Literal["converged", "time", "memory", "expansions", "trials", "interrupted", "precision"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 Progress = Callable[[float, int, float, int], object]
+PENALTY = 500.0
+"""Cost of giving up, where a problem has no reward of its own for reaching the goal."""
 GIVE_UP = -1
 """The action of a policy at goals, dead ends and where giving up is best."""
 
@@ -50,17 +52,17 @@ class PlannerInfo:
 
     Attributes:
         optimal: Whether its values are optimal, up to ε, under an admissible heuristic.
+        takes_rewards: Whether actions may cost less than nothing.
         objectives: Those that it solves.
-        zero_costs: Whether it takes actions that cost nothing, in whose cycles one could stay for ever.
-        negative_costs: Whether it takes actions that earn something.
+        takes_zero_costs: Whether actions may cost nothing, so that one could go round for ever.
     """
 
     name: str
     optimal: bool
+    takes_rewards: bool
     description: str
     objectives: tuple[str, ...]
-    zero_costs: bool
-    negative_costs: bool
+    takes_zero_costs: bool
 
 
 PLANNERS: dict[str, PlannerInfo] = {info.name: info for info in (PlannerInfo(*entry) for entry in _native.planners())}
@@ -152,17 +154,65 @@ class QValues:
     status: Status
 
 
+def default_penalty(task: GroundTask) -> float:
+    """What giving up costs unless something else is asked for.
+
+    It is the reward for reaching the goal, where costs come from a metric that counts one: the expected cost is then
+    that reward less the expected reward, so that to minimise the one is to maximise the other. Else it is 500.
+    """
+    reward = task.goal_reward
+    return float(reward) if reward is not None and reward > 0 else PENALTY
+
+
+def expected_reward(task: GroundTask, penalty: float, value: float) -> float | None:
+    """The expected reward of a policy that has an expected cost; None unless the goal's reward is the penalty."""
+    reward = task.goal_reward
+    return float(reward) - value if reward is not None and float(reward) == penalty else None
+
+
+def require_supported_costs(task: GroundTask, planner: str, objective: str = "penalty") -> None:
+    """Checks that a planner takes the costs of a task.
+
+    Raises:
+        ConfigError: If actions earn rewards, or cost nothing, and the planner cannot take that.
+    """
+    info = PLANNERS[planner]
+    if objective == "maxprob":
+        return  # It does not look at costs.
+    if task.native.has_negative_costs and not info.takes_rewards:
+        least = task.native.min_costs()
+        action = int(least.argmin())
+        able = _those_that(lambda other: other.takes_rewards and objective in other.objectives)
+        raise ConfigError(
+            f"{task.problem}: the action {task.action_name(action)} may earn a reward (cost {least[action]:g}), and the "
+            f"planner {planner!r} is for costs that are never negative; --planner {able} takes rewards as they are, "
+            "--objective maxprob does not look at costs"
+        )
+    if task.native.has_zero_costs and not info.takes_zero_costs:
+        able = _those_that(lambda other: other.takes_zero_costs and objective in other.objectives)
+        raise ConfigError(
+            f"{task.problem} has actions that cost nothing, in whose cycles the planner {planner!r} may stay for ever; "
+            f"expected one of: {able}"
+        )
+
+
+def _those_that(can: Callable[[PlannerInfo], bool]) -> str:
+    return ", ".join(name for name, info in PLANNERS.items() if can(info))
+
+
 def check_options(
     planner: str,
     heuristic: str,
     *,
     epsilon: float,
-    penalty: float,
+    penalty: float | None,
     seed: int,
     depth: int | None,
     objective: str = "penalty",
 ) -> None:
     """Checks the options of a `Solver`, which can be done before there is a task.
+
+    A penalty of None stands for `default_penalty`.
 
     Raises:
         ConfigError: If a name is unknown or a number out of range.
@@ -177,7 +227,7 @@ def check_options(
         able = _those_that(lambda info: objective in info.objectives)
         raise ConfigError(f"the planner {planner!r} does not solve for the objective {objective!r}; {able} do")
     for name, number in (("epsilon", epsilon), ("dead-end penalty", penalty)):
-        if not 0 < number <= MAX_COST:
+        if number is not None and not 0 < number <= MAX_COST:
             raise ConfigError(f"the {name} must be a number above 0 and up to {MAX_COST:g}, not {number}")
     if not 0 <= seed < 2**64:
         raise ConfigError(f"the seed must be between 0 and 2^64 - 1, not {seed}")
@@ -185,33 +235,6 @@ def check_options(
         raise ConfigError(f"the planner {planner!r} takes no depth; only ssipp does")
     if depth is not None and not 1 <= depth < 2**31:
         raise ConfigError(f"the depth must be between 1 and 2^31 - 1, not {depth}")
-
-
-def _those_that(can: Callable[[PlannerInfo], bool]) -> str:
-    return ", ".join(name for name, info in PLANNERS.items() if can(info))
-
-
-def _check_costs(task: GroundTask, planner: str, objective: str) -> None:
-    """Checks that a planner takes the costs of a task.
-
-    Raises:
-        ConfigError: If it does not.
-    """
-    if objective == "maxprob":
-        return
-    info = PLANNERS[planner]
-    if task.native.has_negative_costs and not info.negative_costs:
-        able = _those_that(lambda other: other.negative_costs and objective in other.objectives)
-        raise ConfigError(
-            f"{task.problem} has actions that cost less than nothing (they earn a reward), which the planner {planner!r} "
-            f"does not take; expected one of: {able}"
-        )
-    if task.native.has_zero_costs and not info.zero_costs:
-        able = _those_that(lambda other: other.zero_costs and objective in other.objectives)
-        raise ConfigError(
-            f"{task.problem} has actions that cost nothing, in whose cycles the planner {planner!r} may stay for ever; "
-            f"expected one of: {able}"
-        )
 
 
 class Solver:
@@ -229,7 +252,7 @@ class Solver:
         heuristic: str = "lmcut",
         *,
         epsilon: float = 1e-4,
-        penalty: float = 500.0,
+        penalty: float | None = None,
         seed: int = 0,
         depth: int | None = None,
         objective: str = "penalty",
@@ -241,7 +264,8 @@ class Solver:
             planner: One of `PLANNERS`.
             heuristic: One of `HEURISTICS`.
             epsilon: Largest residual of a solved state, and how far apart bounds of the value may be.
-            penalty: Cost of giving up, and of a dead end; the other objectives have none.
+            penalty: Cost of giving up, and of a dead end; None for `default_penalty`: 500, or the goal's reward. The other
+                objectives have none.
             seed: Seed of the trials of lrtdp and the trajectories of ssipp.
             depth: Depth of the short-sighted SSPs of ssipp, 3 by default; no other planner takes it.
             objective: One of `OBJECTIVES`.
@@ -250,10 +274,12 @@ class Solver:
             ConfigError: If a name is unknown or a number out of range, or the planner does not take the objective or the
                 costs of the task.
         """
+        if penalty is None:
+            penalty = default_penalty(task)
         check_options(
             planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth, objective=objective
         )
-        _check_costs(task, planner, objective)
+        require_supported_costs(task, planner, objective)
         self.task = task
         self.planner = planner
         self.heuristic = heuristic

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from asnets.deadline import Deadline
 from asnets.errors import AsnetsError, ConfigError, LimitError
 from asnets.grounding import GroundTask
+from asnets.simulator import Simulator
 from asnets.training.config import TrainingConfig
 from asnets.training.progress import most_time
 from asnets.training.seeds import derived_seed
@@ -104,7 +105,7 @@ def choose_problems(
         begin = deadline.elapsed
         teacher = make_teacher(task, config, derived_seed(seed, 3, position))
         try:
-            used[position] = TrainingProblem(task, teacher, _value(teacher, config, own))
+            used[position] = TrainingProblem(task, teacher, _value(task, teacher, config, own))
         except OutOfTimeError:
             if left_out is not None:
                 raise
@@ -135,7 +136,7 @@ class _UnusableError(Exception):
         self.is_too_large = is_too_large
 
 
-def _value(teacher: Teacher, config: TrainingConfig, deadline: Deadline) -> float:
+def _value(task: GroundTask, teacher: Teacher, config: TrainingConfig, deadline: Deadline) -> float:
     """The teacher's expected cost of a problem that can be trained on."""
     try:
         value = teacher.value(deadline)
@@ -146,8 +147,9 @@ def _value(teacher: Teacher, config: TrainingConfig, deadline: Deadline) -> floa
     if value is None:
         within = f"within {config.query_limit:,} expanded states (--query-limit)"
         raise _UnusableError(f"the teacher did not solve it {within}", is_too_large=True)
-    if value == 0:
-        raise _UnusableError("its goal holds at once")
+    if value <= 0:
+        at_once = Simulator(task).is_goal()
+        raise _UnusableError("its goal holds at once" if at_once else "reaching its goal costs nothing")
     if math.isinf(value):
         raise _UnusableError("its goal cannot be reached")
     if value >= config.penalty:
