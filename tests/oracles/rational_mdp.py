@@ -93,7 +93,9 @@ def end_components(mdp: RationalMDP, allowed: Callable[[int, int], bool]) -> lis
 def solve_linear(rows: list[dict[int, Fraction]], right: list[Fraction]) -> list[Fraction]:
     """x with x_i = right_i + sum_j rows_i[j] x_j, for a chain that ends."""
     size = len(rows)
-    matrix = [[Fraction(int(i == j)) - rows[i].get(j, Fraction(0)) for j in range(size)] + [right[i]] for i in range(size)]
+    matrix = [
+        [Fraction(int(i == j)) - rows[i].get(j, Fraction(0)) for j in range(size)] + [right[i]] for i in range(size)
+    ]
     for column in range(size):
         pivot = next(i for i in range(column, size) if matrix[i][column] != 0)
         matrix[column], matrix[pivot] = matrix[pivot], matrix[column]

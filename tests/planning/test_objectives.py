@@ -278,13 +278,17 @@ def test_rewards_without_end() -> None:
 
 
 def test_what_is_not_claimed_is_refused() -> None:
-    with pytest.raises(ConfigError, match="'ssipp' does not solve for the objective 'maxprob'; vi, lrtdp, ilao, cgilao do"):
+    with pytest.raises(
+        ConfigError, match="'ssipp' does not solve for the objective 'maxprob'; vi, lrtdp, ilao, cgilao do"
+    ):
         Solver(TRAP.task, "ssipp", objective="maxprob")
     with pytest.raises(ConfigError, match="'lrtdp' does not solve for the objective 'lexicographic'; vi do"):
         Solver(TRAP.task, objective="lexicographic")
     with pytest.raises(ConfigError, match="unknown objective 'best'; expected one of penalty, maxprob, lexicographic"):
         Solver(TRAP.task, objective="best")
-    with pytest.raises(ConfigError, match="actions that cost nothing, .*'ssipp'.*expected one of: vi, lrtdp, ilao, cgilao"):
+    with pytest.raises(
+        ConfigError, match="actions that cost nothing, .*'ssipp'.*expected one of: vi, lrtdp, ilao, cgilao"
+    ):
         Solver(TRAP.task, "ssipp")
     reward = fraction_mdp([("-1", {1: "1"})])
     with pytest.raises(ConfigError, match="may earn a reward .*'lrtdp' is for costs .* --planner vi takes"):
@@ -294,9 +298,7 @@ def test_what_is_not_claimed_is_refused() -> None:
 
 @each_claim
 def test_bounds_hold_when_stopped(planner: str, objective: str) -> None:
-    drawn = fraction_mdp(
-        [("1", {1: "1/2", 0: "1/2"})], [("1", {0: "1/3", 2: "1/3", 3: "1/3"})], [("1", {0: "1"})]
-    )
+    drawn = fraction_mdp([("1", {1: "1/2", 0: "1/2"})], [("1", {0: "1/3", 2: "1/3", 3: "1/3"})], [("1", {0: "1"})])
     solver = Solver(drawn.task, planner, "zero", objective=objective)
     solution = solver.solve(limits=SearchLimits(expansions=1))
     assert solution.status == "expansions"

@@ -149,7 +149,7 @@ def test_all_costs_zero_is_the_probability_of_failing() -> None:
         costs="metric",
     )
     assert task.native.has_zero_costs
-    for planner in PLANNERS:
+    for planner in (name for name, info in PLANNERS.items() if info.takes_zero_costs):
         solved = asnets.solve(task, planner)
         assert solved.value == pytest.approx(1 - 0.75)
         assert solved.expected_reward == pytest.approx(0.75)

@@ -276,9 +276,7 @@ class Solver:
         """
         if penalty is None:
             penalty = default_penalty(task)
-        check_options(
-            planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth, objective=objective
-        )
+        check_options(planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth, objective=objective)
         require_supported_costs(task, planner, objective)
         self.task = task
         self.planner = planner
@@ -496,7 +494,6 @@ class Solver:
                 f"the action {name} of {self.task.problem} has too many successors to be enumerated: planners look at "
                 "all of them, up to a million for each action; simulating and running a policy does not"
             ) from None
-
 
     def _unbounded(self, propositions: list[int], action: int, is_certain: bool) -> str:
         name = self.task.action_name(action)
