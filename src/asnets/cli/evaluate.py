@@ -76,8 +76,8 @@ def evaluate(
         typer.Option(
             "--penalty",
             "--dead-end-penalty",
-            help="What a run that does not reach the goal costs besides, under the objective penalty; 500 if left out, or "
-            "with --costs metric the problem's :goal-reward if it is positive.",
+            help="What a run that does not reach the goal costs besides, under the objective penalty; 500 if left out, "
+            "or with --costs metric the problem's :goal-reward if it is positive.",
         ),
     ] = None,
     sampled: SampledOption = False,
@@ -94,8 +94,8 @@ def evaluate(
     failed are counted by how they ended.
 
     What the runs say about an objective is an estimate with a confidence interval, not a bound: under penalty the mean
-    cost with the penalty for runs that fail, under maxprob the part that reach the goal, under lexicographic the mean cost
-    of all runs until they end.
+    cost with the penalty for runs that fail, under maxprob the part that reach the goal, under lexicographic the mean
+    cost of all runs until they end.
     """
     memory = parse_size(memory_limit)
     require(memory > 0, f"the memory limit must be positive, not {memory_limit}")

@@ -70,7 +70,7 @@ ObjectiveOption = Annotated[
     typer.Option(
         "--objective",
         metavar="|".join(OBJECTIVES),
-        help="One of: " + "; ".join(f"{name} ({words})" for name, words in OBJECTIVES.items()) + ".",
+        help="One of: " + "; ".join(f"{name} ({info.description})" for name, info in OBJECTIVES.items()) + ".",
         autocompletion=offer_objectives,
     ),
 ]

@@ -116,10 +116,10 @@ def solve(
     A search that reaches a limit reports that as its status, with the value it had, and exits with 4; its policy is not
     run. Where no policy reaches the goal for less than the penalty, giving up is optimal, and the output says so.
 
-    The value is what the objective asks for: the least expected cost (penalty), the greatest probability of reaching the
-    goal (maxprob), or the least expected cost among the policies that have it, until the goal is reached or out of reach
-    (lexicographic). It lies between the bounds that are shown, rounding included; converged means that these differ by
-    epsilon at most, unless the heuristic is not admissible.
+    The value is what the objective asks for: the least expected cost (penalty), the greatest probability of reaching
+    the goal (maxprob), or the least expected cost among the policies that have it, until the goal is reached or out of
+    reach (lexicographic). It lies between the bounds that are shown, rounding included; converged means that these
+    differ by epsilon at most, unless the heuristic is not admissible.
     """
     if policy_file is not None:
         refuse_overwriting(policy_file, [domain, problem])
@@ -226,7 +226,7 @@ def _show(task: GroundTask, solver: Solver, solution: Solution, evaluation: Simu
     table.add_row("planner", f"{solver.planner} with {solver.heuristic}")
     table.add_row("costs", task.cost_mode)
     table.add_row("status", "converged" if solution.status == "converged" else _stopped(solution))
-    table.add_row("objective", f"{solver.objective}: {OBJECTIVES[solver.objective]}")
+    table.add_row("objective", f"{solver.objective}: {OBJECTIVES[solver.objective].description}")
     value = f"{solution.value:.4f}" if math.isfinite(solution.value) else "unknown"
     table.add_row("value", value + ("" if solution.status == "converged" else " (not final)"))
     if solution.lower is not None and solution.upper is not None:

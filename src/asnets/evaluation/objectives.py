@@ -19,9 +19,9 @@ class ObjectiveEstimate:
 
     Attributes:
         name: One of `asnets.OBJECTIVES`.
-        value: The mean over the runs; None if there are none. Under "penalty", what runs cost, and the penalty for those
-            that did not reach the goal; under "maxprob", the part that did; under "lexicographic", what runs cost until
-            they ended, in whatever way.
+        value: The mean over the runs; None if there are none. Under "penalty", what runs cost, and the penalty for
+            those that did not reach the goal; under "maxprob", the part that did; under "lexicographic", what runs
+            cost until they ended, in whatever way.
         interval: 95% confidence; None for fewer than two runs.
         kind: How the interval was made. None of them is a guarantee: for that there are bounds of planners.
     """

@@ -19,7 +19,17 @@ from asnets.planning.heuristics import (
     initial_value,
     make_heuristic,
 )
-from asnets.planning.solvers import GIVE_UP, OBJECTIVES, PLANNERS, PlannerInfo, QValues, SearchLimits, Solution, Solver
+from asnets.planning.solvers import (
+    GIVE_UP,
+    OBJECTIVES,
+    PLANNERS,
+    ObjectiveInfo,
+    PlannerInfo,
+    QValues,
+    SearchLimits,
+    Solution,
+    Solver,
+)
 
 __all__ = [
     "ACTION_FEATURES",
@@ -31,6 +41,7 @@ __all__ = [
     "ActionFeatures",
     "HeuristicInfo",
     "Landmarks",
+    "ObjectiveInfo",
     "PlannerInfo",
     "QValues",
     "SearchLimits",

@@ -1,7 +1,7 @@
 """Planners by name behind one interface.
 
-All solve the SSP with a fixed penalty for giving up, which dead ends cost as well (native/search/graph.hpp); most of them
-also for the greatest probability of reaching a goal, and some for the least cost among the policies that have it
+All solve the SSP with a fixed penalty for giving up, which dead ends cost as well (native/search/graph.hpp); most of
+them also for the greatest probability of reaching a goal, and some for the least cost among the policies that have it
 (`OBJECTIVES`). The compiled core has the list of them (native/search/registry.cpp).
 """
 
@@ -32,11 +32,23 @@ GIVE_UP = -1
 """The action of a policy at goals, dead ends and where giving up is best."""
 
 
-Objective = Literal["penalty", "maxprob", "lexicographic"]
-OBJECTIVES: dict[str, str] = {
-    "penalty": "least expected cost, where giving up and dead ends cost a fixed penalty",
-    "maxprob": "greatest probability of reaching a goal",
-    "lexicographic": "least expected cost among the policies with the greatest probability of reaching a goal",
+@dataclass(frozen=True)
+class ObjectiveInfo:
+    """What planners optimise."""
+
+    name: str
+    description: str
+
+
+OBJECTIVES: dict[str, ObjectiveInfo] = {
+    info.name: info
+    for info in (
+        ObjectiveInfo("penalty", "least expected cost, where giving up and dead ends cost a fixed penalty"),
+        ObjectiveInfo("maxprob", "greatest probability of reaching a goal"),
+        ObjectiveInfo(
+            "lexicographic", "least expected cost among the policies with the greatest probability of reaching a goal"
+        ),
+    )
 }
 """What planners optimise, by name.
 
@@ -119,7 +131,8 @@ class Solution:
     Attributes:
         value: The value of the state; only a bound, or a guess, if the search has not converged.
         lower: Not above the optimal value; minus infinity where nothing is known.
-        upper: Not below the optimal value; infinity where nothing is known. Both are None where no bounds were asked for.
+        upper: Not below the optimal value; infinity where nothing is known. Both are None where no bounds were asked
+            for.
         goal_probability: Bounds of the greatest probability of reaching a goal, where the objective tells.
         expanded: States expanded by the solver so far, in all its calls; likewise the other counts.
         peak_memory: Largest resident memory of the process seen, in bytes.
@@ -143,8 +156,8 @@ class QValues:
     """The Q values of the applicable actions of a state.
 
     Attributes:
-        values: What follows an action, to be made small: expected cost under "penalty", the probability of failing under
-            "maxprob"; under "lexicographic" expected cost, infinite for actions that lose probability.
+        values: What follows an action, to be made small: expected cost under "penalty", the probability of failing
+            under "maxprob"; under "lexicographic" expected cost, infinite for actions that lose probability.
         status: "converged" if all successors of all actions were solved. Otherwise `values` is what the table holds
             and none of it may be taken for a value.
     """
@@ -184,9 +197,9 @@ def require_supported_costs(task: GroundTask, planner: str, objective: str = "pe
         action = int(least.argmin())
         able = _those_that(lambda other: other.takes_rewards and objective in other.objectives)
         raise ConfigError(
-            f"{task.problem}: the action {task.action_name(action)} may earn a reward (cost {least[action]:g}), and the "
-            f"planner {planner!r} is for costs that are never negative; --planner {able} takes rewards as they are, "
-            "--objective maxprob does not look at costs"
+            f"{task.problem}: the action {task.action_name(action)} may earn a reward (cost {least[action]:g}), and "
+            f"the planner {planner!r} is for costs that are never negative; --planner {able} takes rewards as they "
+            "are, --objective maxprob does not look at costs"
         )
     if task.native.has_zero_costs and not info.takes_zero_costs:
         able = _those_that(lambda other: other.takes_zero_costs and objective in other.objectives)
@@ -264,15 +277,15 @@ class Solver:
             planner: One of `PLANNERS`.
             heuristic: One of `HEURISTICS`.
             epsilon: Largest residual of a solved state, and how far apart bounds of the value may be.
-            penalty: Cost of giving up, and of a dead end; None for `default_penalty`: 500, or the goal's reward. The other
-                objectives have none.
+            penalty: Cost of giving up, and of a dead end; None for `default_penalty`: 500, or the goal's reward. The
+                other objectives have none.
             seed: Seed of the trials of lrtdp and the trajectories of ssipp.
             depth: Depth of the short-sighted SSPs of ssipp, 3 by default; no other planner takes it.
             objective: One of `OBJECTIVES`.
 
         Raises:
-            ConfigError: If a name is unknown or a number out of range, or the planner does not take the objective or the
-                costs of the task.
+            ConfigError: If a name is unknown or a number out of range, or the planner does not take the objective or
+                the costs of the task.
         """
         if penalty is None:
             penalty = default_penalty(task)
@@ -500,13 +513,14 @@ class Solver:
         true = " ".join(self.task.atom_name(number) for number in propositions) or "nothing true"
         if is_certain:
             return (
-                f"the expected cost of {self.task.problem} has no lower bound: a policy can earn more and more by going "
-                f"round for ever, for instance with {name} in the state {true}; "
+                f"the expected cost of {self.task.problem} has no lower bound: a policy can earn more and more by "
+                f"going round for ever, for instance with {name} in the state {true}; "
                 "--costs unit, or the objective maxprob, do without these rewards"
             )
         return (
-            f"{self.task.problem} has a cycle with costs and rewards, for instance with {name} in the state {true}, for "
-            "which no lower bound of the expected cost is known; --costs unit, or the objective maxprob, do without them"
+            f"{self.task.problem} has a cycle with costs and rewards, for instance with {name} in the state {true}, "
+            "for which no lower bound of the expected cost is known; --costs unit, or the objective maxprob, do "
+            "without them"
         )
 
 

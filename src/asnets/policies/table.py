@@ -38,7 +38,8 @@ class PolicyOrigin:
 
     Attributes:
         fingerprint: Of the ground task.
-        value: The value of the initial state, as the objective asks: an expected cost, or a probability of reaching a goal.
+        value: The value of the initial state, as the objective asks: an expected cost, or a probability of reaching a
+            goal.
         objective: One of `asnets.OBJECTIVES`; files from before there were others have none.
     """
 

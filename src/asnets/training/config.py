@@ -24,16 +24,16 @@ class TrainingConfig:
     teacher_heuristic: str = option("lmcut", "Its heuristic.", choices=HEURISTICS, noun="heuristic")
     penalty: float = option(
         500.0,
-        "The teacher's cost of a dead end, and of giving up anywhere, whatever :goal-reward a problem has; problems that "
-        "cost more are left out.",
+        "The teacher's cost of a dead end, and of giving up anywhere, whatever :goal-reward a problem has; problems "
+        "that cost more are left out.",
         least=0,
         above_least=True,
         flags=("--penalty", "--dead-end-penalty"),
     )
     objective: str = option(
         "penalty",
-        "What the teacher optimises. Under maxprob its labels go by the probability of failing, which counts as a cost of "
-        "that times the penalty; under lexicographic (teacher vi), actions that lose probability are never best.",
+        "What the teacher optimises. Under maxprob its labels go by the probability of failing, which counts as a cost "
+        "of that times the penalty; under lexicographic (teacher vi), actions that lose probability are never best.",
         choices=OBJECTIVES,
         noun="objective",
     )
