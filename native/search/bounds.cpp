@@ -11,7 +11,6 @@
 // number of steps; nothing that is non-negative and not below its own backup is less than the cost of the policy.
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 
 #include "heuristics/registry.hpp"
 #include "search/interval_iteration.hpp"
@@ -107,12 +106,14 @@ double Solver::upper_bound(StateId root, double lower, Budget& budget) {
       std::size_t next;
       SearchGraph::Backup backup;
     };
-    constexpr std::uint32_t kOnStack = static_cast<std::uint32_t>(-1);
-    std::unordered_map<StateId, std::uint32_t> index;
+    constexpr std::uint32_t kUnseen = static_cast<std::uint32_t>(-1);
+    constexpr std::uint32_t kOnStack = kUnseen - 1;
+    std::vector<std::uint32_t> index(graph_.size(), kUnseen);
     std::vector<std::pair<StateId, SearchGraph::Backup>> order;
     std::vector<Frame> stack;
     const auto enter = [&](StateId state) {
-      if (!index.try_emplace(state, kOnStack).second) return;
+      if (index[state] != kUnseen) return;
+      index[state] = kOnStack;
       stack.push_back({state, 0, graph_.is_terminal(state) ? SearchGraph::Backup{graph_.value(state)}
                                                            : representative_choice(state)});
     };
@@ -134,7 +135,7 @@ double Solver::upper_bound(StateId root, double lower, Budget& budget) {
       chain.values.push_back(goes_on || graph_.is_terminal(state) ? graph_.value(state) : penalty);
       if (goes_on) {
         for (std::size_t s = 0; s < backup.size(); ++s) {
-          chain.model.add_transition(index.at(graph_.successor(backup, s)), backup.distribution->probabilities[s]);
+          chain.model.add_transition(index[graph_.successor(backup, s)], backup.distribution->probabilities[s]);
         }
         chain.model.end_choice(backup.distribution->cost);
       }

@@ -226,7 +226,8 @@ def _show(task: GroundTask, solver: Solver, solution: Solution, evaluation: Simu
     table.add_row("planner", f"{solver.planner} with {solver.heuristic}")
     table.add_row("costs", task.cost_mode)
     table.add_row("status", "converged" if solution.status == "converged" else _stopped(solution))
-    table.add_row("objective", f"{solver.objective}: {OBJECTIVES[solver.objective].description}")
+    if solver.objective != "penalty":
+        table.add_row("objective", f"{solver.objective}: {OBJECTIVES[solver.objective].description}")
     value = f"{solution.value:.4f}" if math.isfinite(solution.value) else "unknown"
     table.add_row("value", value + ("" if solution.status == "converged" else " (not final)"))
     if solution.lower is not None and solution.upper is not None:
