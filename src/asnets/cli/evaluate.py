@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
+from asnets.cli.completion import offer_objectives
 from asnets.cli.policies import load_trained
 from asnets.cli.running import (
     DetectDeadEndsOption,
@@ -18,7 +19,6 @@ from asnets.cli.running import (
     MemoryLimitOption,
     ModelArgument,
     ModelCostsOption,
-    ObjectiveOption,
     ProblemsArgument,
     SampledOption,
     SeedOption,
@@ -70,7 +70,17 @@ def evaluate(
         ),
     ] = 9000.0,
     memory_limit: MemoryLimitOption = "10GB",
-    objective: ObjectiveOption = "penalty",
+    objective: Annotated[
+        str | None,
+        typer.Option(
+            "--objective",
+            metavar="|".join(OBJECTIVES),
+            help="Show what the runs say about one of: "
+            + "; ".join(f"{name} ({info.description})" for name, info in OBJECTIVES.items())
+            + ". JSON has penalty if left out.",
+            autocompletion=offer_objectives,
+        ),
+    ] = None,
     penalty: Annotated[
         float | None,
         typer.Option(
@@ -101,7 +111,9 @@ def evaluate(
     require(memory > 0, f"the memory limit must be positive, not {memory_limit}")
     require(0 < time_limit < math.inf, f"the time limit must be positive and finite, not {time_limit}")
     check_run(max_steps, seed, runs)
-    require(objective in OBJECTIVES, f"unknown objective {objective!r}; expected one of {', '.join(OBJECTIVES)}")
+    require(
+        objective in (None, *OBJECTIVES), f"unknown objective {objective!r}; expected one of {', '.join(OBJECTIVES)}"
+    )
     require(
         penalty is None or 0 < penalty <= MAX_COST,
         f"the penalty must be above 0 and at most {MAX_COST:g}, not {penalty}",
@@ -129,7 +141,7 @@ def evaluate(
                     )
             message = _MESSAGES[result.status].format(time=time_limit, memory=memory_limit)
             paid = default_penalty(loaded.task) if penalty is None else penalty
-            found = estimate(result.finished, objective, paid)
+            found = estimate(result.finished, objective or "penalty", paid)
             rows.append(_Row(loaded.task.problem, runs, result.status, message, result, ground_seconds, found))
         except LimitError as error:
             rows.append(_Row(problem, runs, "time" if deadline.has_passed() else "size", str(error)))
@@ -182,12 +194,13 @@ class _Row:
         }
 
 
-def _show(rows: list[_Row], seed: int, objective: str) -> None:
+def _show(rows: list[_Row], seed: int, objective: str | None) -> None:
+    shown = [] if objective is None else [objective]
     results = [row.result for row in rows if row.result is not None]
     failures = [ending for ending in _FAILURES if any(result.finished.count(ending) for result in results)]
     some_not_run = any(row.to_dict()["not_run"] for row in rows)
     headings = ["problem", "goals", *(ending.replace("_", " ") + "s" for ending in failures)]
-    headings += ["not run"] * some_not_run + ["coverage", "mean cost", objective, "features", "network", "total"]
+    headings += ["not run"] * some_not_run + ["coverage", "mean cost", *shown, "features", "network", "total"]
     table = Table(box=None, pad_edge=False)
     for heading in headings:
         table.add_column(heading, justify="left" if heading == "problem" else "right")
@@ -200,7 +213,7 @@ def _show(rows: list[_Row], seed: int, objective: str) -> None:
         cells += [str(row.result.finished.count(ending)) if row.result else "0" for ending in failures]
         cells += [str(values["not_run"])] * some_not_run + [f"{100 * low:.0f}–{100 * high:.0f}%"]
         cells.append("–" if mean is None else f"{mean:.2f}" + ("" if half is None else f" ± {half:.2f}"))
-        cells.append(_estimate(row.objective))
+        cells += [_estimate(row.objective)] * len(shown)
         seconds = values.get("seconds")
         if seconds is None:
             cells += ["–", "–", "–"]
@@ -217,8 +230,8 @@ def _show(rows: list[_Row], seed: int, objective: str) -> None:
     modes = " and ".join(dict.fromkeys(result.task.cost_mode for result in results))
     costs = f"costs: {modes}; " if modes else ""
     print(
-        f"{costs}seed: {seed}; coverage, mean cost and {objective}: 95% confidence; total: with reading, grounding and "
-        "simulation"
+        f"{costs}seed: {seed}; {', '.join(['coverage', *shown])} and mean cost: 95% confidence; "
+        "total: with reading, grounding and simulation"
     )
 
 
