@@ -717,6 +717,27 @@ def test_other_malformed_arguments() -> None:
         replace(arrays, proposition_predicate=arrays.proposition_predicate[:-1].copy()).make()
 
 
+def test_costs_of_blocks() -> None:
+    arrays = sound_arrays()
+    blocks = len(arrays.block_guard)
+    task = replace(arrays, block_cost=np.zeros(blocks)).make()
+    assert task.min_costs().tolist() == task.max_costs().tolist() == arrays.action_cost.tolist()
+    for wrong in (np.zeros(blocks - 1), np.zeros(blocks + 1)):
+        with pytest.raises(ValueError, match="lengths differ"):
+            replace(arrays, block_cost=wrong).make()
+    for cost in (np.inf, -np.inf, np.nan):
+        with pytest.raises(ValueError, match="costs must be finite"):
+            replace(arrays, block_cost=np.full(blocks, cost)).make()
+        with pytest.raises(ValueError, match="costs must be finite"):
+            replace(arrays, action_cost=np.full(len(arrays.action_cost), cost)).make()
+    with pytest.raises(ValueError, match="costs must be finite"):
+        replace(arrays, block_cost=np.full(blocks, 1.7e308)).make()
+    with pytest.raises(IndexError, match="no such action"):
+        task.cost(len(arrays.action_cost), arrays.initial)
+    with pytest.raises(IndexError, match="no such proposition"):
+        task.cost(0, np.array([10_000], np.int32))
+
+
 @pytest.mark.parametrize("name", ["block_children", "factor_blocks", "clause_conditions"])
 def test_cycles(name: str) -> None:
     """A block below itself, or a condition within itself, would be walked for ever."""

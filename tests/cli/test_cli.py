@@ -344,7 +344,7 @@ def test_inspect_as_json(folder: Path) -> None:
         "constant_atoms": 2,
         "actions": 2,
         "goal_reachable": True,
-        "costs": {"mode": "unit", "min": 1.0, "max": 1.0},
+        "costs": {"mode": "unit", "min": 1.0, "max": 1.0, "state_dependent": 0, "zero": 0, "rewards": 0},
         "actions_by_schema": {"sail": 2},
         "slots_by_schema": {"sail": ["(at ?x)", "(next ?x ?y)", "(sunk)", "(at ?y)"]},
     }
@@ -375,7 +375,8 @@ def test_inspect_with_costs_from_the_metric(tmp_path: Path) -> None:
 """
     )
     values = json.loads(invoke("inspect", path, "--costs", "metric", "--json").stdout)
-    assert values["costs"] == {"mode": "metric", "min": 1.5, "max": 4.0}
+    kinds = {"state_dependent": 0, "zero": 0, "rewards": 0}
+    assert values["costs"] == {"mode": "metric", "min": 1.5, "max": 4.0, **kinds}
     path.write_text(path.read_text().replace("(= (price b) 4)", ""))
     result = invoke("inspect", path, "--costs", "metric")
     assert result.exit_code == 3

@@ -105,6 +105,41 @@ def test_giving_up_is_said_in_words(tmp_path: Path) -> None:
     assert json.loads(invoke("solve", path, "--json").stdout)["gives_up"] is False
 
 
+REWARDS = """
+(define (domain d) (:requirements :rewards) (:predicates (p) (q))
+  (:action a :effect (and (probabilistic 3/4 (p) 1/4 (q)) (when (not (q)) (decrease (reward) 2)) {})))
+(define (problem x) (:domain d) (:goal (p)) (:goal-reward 20) (:metric maximize (reward)))
+"""
+
+
+def test_the_goal_reward_is_the_penalty(tmp_path: Path) -> None:
+    """The first try costs 2, all later ones nothing."""
+    path = tmp_path / "rewards.pddl"
+    path.write_text(REWARDS.format(""))
+    values = json.loads(invoke("solve", path, "--costs", "metric", "--json").stdout)
+    assert (values["penalty"], values["goal_reward"]) == (20, 20)
+    assert (values["value"], values["expected_reward"]) == (pytest.approx(2), pytest.approx(18))
+    text = " ".join(invoke("solve", path, "--costs", "metric").stdout.split())
+    assert "reward 18.0000 expected: the goal's reward of 20 less the value penalty 20 " in text
+    values = json.loads(invoke("solve", path, "--costs", "metric", "--penalty", 30, "--json").stdout)
+    assert (values["penalty"], values["expected_reward"]) == (30, None)
+    values = json.loads(invoke("solve", path, "--json").stdout)
+    assert (values["penalty"], values["goal_reward"], values["expected_reward"]) == (500, None, None)
+
+
+def test_rewards_are_refused_where_they_cannot_be_taken(tmp_path: Path) -> None:
+    path = tmp_path / "rewards.pddl"
+    path.write_text(REWARDS.format("(when (q) (increase (reward) 1))"))
+    result = invoke("solve", path, "--costs", "metric")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "error: x: the action (a) may earn a reward (cost -1), and the planner 'lrtdp' is for" in result.stderr
+    assert "--planner vi takes rewards as they are" in result.stderr
+    values = json.loads(invoke("inspect", path, "--costs", "metric", "--json").stdout)["costs"]
+    assert values == {"mode": "metric", "min": -1, "max": 2, "state_dependent": 1, "zero": 1, "rewards": 1}
+    assert "from -1 to 2 (1 depend on the state" in invoke("inspect", path, "--costs", "metric").stdout
+    assert invoke("simulate", path, "--costs", "metric").exit_code == 0
+
+
 def test_policies_replace_nothing_by_mistake(tires: Path, tmp_path: Path) -> None:
     before = tires.read_bytes()
     policy, notes = tmp_path / "p", tmp_path / "notes"

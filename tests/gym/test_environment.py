@@ -147,6 +147,28 @@ def test_costs_of_the_metric() -> None:
     assert [step[1] for step in played(env, "(a)", "(b)")] == [-3.0, -0.5]
 
 
+STATE_COSTS = {
+    "domain": """(define (domain d) (:requirements :rewards) (:predicates (p) (q))
+        (:action a :effect (and (p) (when (p) (decrease (reward) 3)) (probabilistic 1/2 (increase (reward) 1))))
+        (:action b :precondition (p) :effect (and (q) (when (not (p)) (decrease (reward) 9)))))""",
+    "problem": "(define (problem x) (:domain d) (:goal (q)) (:metric maximize (reward)))",
+    "costs": "metric",
+}
+
+
+def test_costs_that_depend_on_the_state() -> None:
+    env = made(**STATE_COSTS, observation="graph")
+    observation, _ = env.reset(seed=0)
+    assert observation["actions"][:, 1].tolist() == [-0.5, 9.0]
+    assert env.observation_space.contains(observation)
+    observation, reward, _, _, info = env.step("(a)")
+    assert (reward, info["cost"]) == (0.5, -0.5)
+    assert observation["actions"][:, 1].tolist() == [2.5, 0.0]
+    assert env.observation_space.contains(observation)
+    assert [step[1] for step in played(env, "(a)", "(b)")] == [-2.5, 0.0]
+    assert env.simulator.cost == 2.0
+
+
 def test_inapplicable_actions_change_nothing_and_cost() -> None:
     env = made(**CLIFF, max_steps=2)
     before, _ = env.reset(seed=0)

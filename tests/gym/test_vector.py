@@ -20,7 +20,7 @@ from asnets.grounding import ground  # noqa: E402
 from asnets.gym import ENVIRONMENT_ID, PPDDLVectorEnv, vector  # noqa: E402
 from asnets.ppddl.model import Domain, Problem  # noqa: E402
 from asnets.simulator import Simulator  # noqa: E402
-from tests.gym.test_environment import CLIFF, TIRES  # noqa: E402
+from tests.gym.test_environment import CLIFF, STATE_COSTS, TIRES  # noqa: E402
 from tests.planning.test_heuristics import family_task  # noqa: E402
 from tests.ssp_strategies import ssps  # noqa: E402
 from tests.strategies import tasks  # noqa: E402
@@ -304,3 +304,13 @@ def test_the_name_that_gymnasium_has_for_the_step_limit() -> None:
     envs.reset(seed=0)
     wait = np.array(named(envs, "(wait)"))
     assert [bool(envs.step(wait)[3][0]) for _ in range(2)] == [False, True]
+
+
+def test_costs_that_depend_on_the_state() -> None:
+    envs = made(2, **STATE_COSTS, observation="graph")
+    observations, _ = envs.reset(seed=0)
+    assert observations["actions"][:, :, 1].tolist() == [[-0.5, 9.0]] * 2
+    first, inapplicable = named(envs, "(a)", "(b)")
+    observations, rewards, _, _, infos = envs.step(np.array([first, inapplicable]))
+    assert (rewards.tolist(), infos["cost"].tolist()) == ([0.5, -9.0], [-0.5, 9.0])
+    assert observations["actions"][:, :, 1].tolist() == [[2.5, 0.0], [-0.5, 9.0]]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ from tests.support import ground_text
 pytestmark = pytest.mark.native
 PENALTY = 40.0
 ROUNDING = 1e-9
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=150, deadline=None)
 
 
 def explored(task: GroundTask) -> Explicit:
@@ -149,17 +149,17 @@ def test_all_costs_zero_is_the_probability_of_failing() -> None:
         costs="metric",
     )
     assert task.native.has_zero_costs
-    for planner in (name for name, info in PLANNERS.items() if info.takes_zero_costs):
+    for planner in (name for name, info in PLANNERS.items() if info.optimal):
         solved = asnets.solve(task, planner)
         assert solved.value == pytest.approx(1 - 0.75)
         assert solved.expected_reward == pytest.approx(0.75)
 
 
-def test_policy_file_of_a_task_with_rewards(tmp_path: pytest.TempPathFactory) -> None:
+def test_policy_file_of_a_task_with_rewards(tmp_path: Path) -> None:
     task = shop()
-    path = str(tmp_path / "policy")  # type: ignore[operator]
+    path = tmp_path / "policy"
     asnets.solve(task, "vi").policy.save(path)
     loaded = asnets.SavedPolicy.load(path, task)
     runs = asnets.simulate(loaded, episodes=200)
     assert set(runs.costs.tolist()) == {-2.0}
-    assert json.dumps(runs.count("goal"))
+    assert 0 < runs.count("goal") < 200

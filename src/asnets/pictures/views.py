@@ -161,6 +161,7 @@ def _(solved: Solved) -> str:
             ("planner", f"{solver.planner} with {solver.heuristic}"),
             ("status", "converged" if converged else stopped),
             _value(solver.objective, solution.value, "" if converged else " (not final)"),
+            *([("penalty", f"{solver.penalty:g}")] if solver.objective == "penalty" else []),
             ("states", f"{solution.expanded:,} expanded, {solution.evaluated:,} evaluated"),
             ("effort", f"{solution.backups:,} backups, {solution.seconds:.2f} s, {solution.peak_memory / 1e6:,.0f} MB"),
         ]

@@ -24,7 +24,7 @@ class TrainingConfig:
     teacher_heuristic: str = option("lmcut", "Its heuristic.", choices=HEURISTICS, noun="heuristic")
     penalty: float = option(
         500.0,
-        "The teacher's cost of a dead end, and of giving up anywhere, whatever :goal-reward a problem has; problems "
+        "The teacher's cost of a dead end, and of giving up anywhere, whatever a problem's :goal-reward is; problems "
         "that cost more are left out.",
         least=0,
         above_least=True,
