@@ -10,4 +10,5 @@ NB_MODULE(_native, module) {
   asnets::bind_planning(module);
   asnets::bind_network(module);
   asnets::bind_network_policy(module);
+  asnets::bind_verification(module);
 }

@@ -38,5 +38,6 @@ void bind_network_policy(nb::module_& module);
 void bind_planning(nb::module_& module);
 void bind_policy(nb::module_& module);
 void bind_simulation(nb::module_& module);
+void bind_verification(nb::module_& module);
 
 }  // namespace asnets

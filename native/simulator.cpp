@@ -59,6 +59,7 @@ void Expander::expand(const Word* state, ActionId action) {
   const std::size_t words = task_.num_words();
   state_ = state;
   action_ = action;
+  roundings_ = 0;
   Outcomes outcomes{{1.0}, std::vector<Word>(2 * words, 0)};
   apply_block(task_.arrays().action_block[static_cast<std::size_t>(action)], outcomes);
   probabilities_ = std::move(outcomes.probabilities);
@@ -86,6 +87,7 @@ void Expander::apply_block(std::int32_t block, Outcomes& outcomes) {
   for (const std::int32_t factor : arrays.block_factors[block]) {
     const auto begin = static_cast<std::size_t>(arrays.factor_blocks.offsets[static_cast<std::size_t>(factor)]);
     const auto end = static_cast<std::size_t>(arrays.factor_blocks.offsets[static_cast<std::size_t>(factor) + 1]);
+    roundings_ += 2;
     Outcomes all;
     for (std::size_t o = begin; o < end; ++o) {
       interruption_point();
@@ -133,6 +135,7 @@ void Expander::merge(std::vector<double>& probabilities, std::vector<Word>& word
     }
     slots_[slot] = static_cast<std::uint32_t>(++kept);
   }
+  roundings_ += static_cast<std::uint32_t>(count - kept);
   probabilities.resize(kept);
   words.resize(kept * stride);
 }

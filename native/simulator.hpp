@@ -44,6 +44,8 @@ class Expander {
   std::size_t count() const { return probabilities_.size(); }
   const Word* successor(std::size_t index) const { return successors_.data() + index * task_.num_words(); }
   double probability(std::size_t index) const { return probabilities_[index]; }
+  // How many roundings stand behind each probability, at most: of the numbers of the domain, their products and sums.
+  std::uint32_t roundings() const { return roundings_; }
 
  private:
   // Sets of adds and deletes (2 * num_words words each), one after the other, with their probabilities.
@@ -62,6 +64,7 @@ class Expander {
   std::vector<double> probabilities_;
   std::vector<Word> successors_;
   std::vector<std::uint32_t> slots_;
+  std::uint32_t roundings_ = 0;
 };
 
 }  // namespace asnets

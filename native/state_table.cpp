@@ -21,10 +21,13 @@ StateTable::StateTable(std::size_t num_words) : num_words_(num_words) {
   chunk_mask_ = (std::size_t{1} << chunk_bits_) - 1;
 }
 
-StateId StateTable::intern(const Word* words) {
+StateId StateTable::intern(const Word* words) { return intern(words, hash_words(words, num_words_)); }
+
+StateId StateTable::intern(const Word* words, std::uint64_t hash) {
+  ASNETS_ASSERT(hash == hash_words(words, num_words_));
   if ((size_ + 1) * 2 > slots_.size()) grow();
   const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = hash_words(words, num_words_) & mask;
+  std::size_t slot = hash & mask;
   for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
     if (std::equal(words, words + num_words_, state(slots_[slot] - 1))) return slots_[slot] - 1;
   }

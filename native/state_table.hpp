@@ -21,6 +21,8 @@ class StateTable {
 
   // The id of a state, new or known.
   StateId intern(const Word* state);
+  // The same, where `hash_words` of the state is known.
+  StateId intern(const Word* state, std::uint64_t hash);
   std::optional<StateId> find(const Word* state) const;
   const Word* state(StateId id) const {
     ASNETS_ASSERT(id < size_);

@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
-#include <string>
 #include <system_error>
 #include <thread>
-
-#include "tolerances.hpp"
 
 namespace asnets {
 
@@ -88,7 +84,7 @@ EpisodeBatch::EpisodeBatch(const Task& task, const SuccessorGenerator& generator
 
 std::vector<ActionId> EpisodeBatch::step(std::span<const ActionDistribution> distributions, bool sampled) {
   if (distributions.size() != waiting_.size()) throw std::invalid_argument("expected a distribution for each state");
-  for (std::size_t i = 0; i < waiting_.size(); ++i) check(distributions[i], state(waiting_[i]));
+  for (std::size_t i = 0; i < waiting_.size(); ++i) check_distribution(task_, distributions[i], state(waiting_[i]).data());
   std::vector<ActionId> actions;
   std::vector<std::size_t> running;
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
@@ -105,25 +101,6 @@ std::vector<Episode> EpisodeBatch::episodes() const {
   std::vector<Episode> result;
   for (const EpisodeRun& run : runs_) result.push_back(run.result());
   return result;
-}
-
-void EpisodeBatch::check(const ActionDistribution& distribution, const std::vector<Word>& state) const {
-  double total = distribution.actions.empty() ? 1 : 0;
-  for (std::size_t i = 0; i < distribution.actions.size(); ++i) {
-    const ActionId action = distribution.actions[i];
-    const double probability = distribution.probabilities[i];
-    if (action < 0 || static_cast<std::size_t>(action) >= task_.num_actions()) {
-      throw std::invalid_argument("there is no action of the number " + std::to_string(action));
-    }
-    if (!task_.is_applicable(action, state.data())) {
-      throw std::invalid_argument("the action of the number " + std::to_string(action) + " is not applicable");
-    }
-    if (!(probability >= 0)) throw std::invalid_argument("a probability is negative, or no number");
-    total += probability;
-  }
-  if (!(std::abs(total - 1) <= kPolicySum)) {
-    throw std::invalid_argument("the probabilities sum to " + std::to_string(total) + ", not to 1");
-  }
 }
 
 void EpisodeBatch::find_waiting() {

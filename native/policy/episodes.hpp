@@ -122,7 +122,6 @@ class EpisodeBatch {
   std::vector<Episode> episodes() const;
 
  private:
-  void check(const ActionDistribution& distribution, const std::vector<Word>& state) const;
   void find_waiting();
 
   const Task& task_;

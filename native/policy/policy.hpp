@@ -36,6 +36,9 @@ class Policy {
   virtual void distribution(const Word* state, ActionDistribution& result) = 0;
 };
 
+// Throws std::invalid_argument if it is no distribution over actions that are applicable in the state.
+void check_distribution(const Task& task, const ActionDistribution& distribution, const Word* state);
+
 using PolicyFactory = std::function<std::unique_ptr<Policy>()>;
 
 }  // namespace asnets

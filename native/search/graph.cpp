@@ -12,7 +12,6 @@ namespace asnets {
 
 namespace {
 
-constexpr std::size_t kMaxFlatOutcomes = 16;
 constexpr std::size_t kMaxSuccessors = std::size_t{1} << 20;
 constexpr std::size_t kChunk = std::size_t{1} << 16;
 constexpr std::uint32_t kNoDistribution = static_cast<std::uint32_t>(-1);
@@ -31,58 +30,14 @@ SearchGraph::SearchGraph(const Task& task, const SuccessorGenerator& generator, 
       statistics_(statistics),
       is_plain_(!rounds_down),
       table_(task.num_words()),
+      flat_(flatten_actions(task)),
       expander_(task, kMaxSuccessors),
       scratch_(task.num_words()) {
-  flatten_actions();
-}
-
-// Multiplies out actions without guards whose factors have few joint outcomes.
-void SearchGraph::flatten_actions() {
-  const TaskArrays& arrays = task_.arrays();
-  flat_.resize(task_.num_actions());
-  plain_distribution_.assign(task_.num_actions(), kNoDistribution);
   for (std::size_t a = 0; a < task_.num_actions(); ++a) {
-    interruption_tick();
-    struct Part {
-      double probability;
-      std::vector<Literal> changes;
-    };
-    std::vector<Part> parts{{1.0, {}}};
-    bool flat = true;
-    // Extends all parts by a block; children are guarded, which is not flat.
-    const auto extend = [&](const auto& self, std::int32_t block, std::vector<Part>& all) -> void {
-      if (!arrays.block_children[block].empty()) flat = false;
-      for (Part& part : all) {
-        const auto literals = arrays.block_literals[block];
-        part.changes.insert(part.changes.end(), literals.begin(), literals.end());
-      }
-      for (const std::int32_t factor : arrays.block_factors[block]) {
-        std::vector<Part> next;
-        const auto first = static_cast<std::size_t>(arrays.factor_blocks.offsets[static_cast<std::size_t>(factor)]);
-        const auto outcomes = arrays.factor_blocks[factor];
-        for (std::size_t o = 0; o < outcomes.size() && flat; ++o) {
-          std::vector<Part> branch = all;
-          for (Part& part : branch) part.probability *= arrays.factor_probability[first + o];
-          self(self, outcomes[o], branch);
-          next.insert(next.end(), branch.begin(), branch.end());
-          if (next.size() > kMaxFlatOutcomes) flat = false;
-        }
-        if (!flat) return;
-        all = std::move(next);
-      }
-    };
-    extend(extend, arrays.action_block[a], parts);
-    if (!flat) continue;
-    for (Part& part : parts) {
-      // Deletes first, so that adds win.
-      std::stable_partition(part.changes.begin(), part.changes.end(), [](Literal l) { return l % 2 == 1; });
-      flat_[a].changes.push_back(std::move(part.changes));
-      flat_[a].probabilities.push_back(part.probability);
-    }
     const auto action = static_cast<ActionId>(a);
-    if (ignores_costs_ || task_.has_constant_cost(action)) {
-      plain_distribution_[a] = distribution_id(flat_[a].probabilities, 1, ignores_costs_ ? 0 : task_.min_cost(action));
-    }
+    const bool is_plain = !flat_[a].changes.empty() && (ignores_costs_ || task_.has_constant_cost(action));
+    const double cost = ignores_costs_ ? 0 : task_.min_cost(action);
+    plain_distribution_.push_back(is_plain ? distribution_id(flat_[a].probabilities, 1, cost) : kNoDistribution);
   }
 }
 
@@ -152,14 +107,7 @@ void SearchGraph::successors_of(StateId state, ActionId action) {
     for (const std::vector<Literal>& changes : flat.changes) {
       const Word* words = table_.state(state);
       std::copy(words, words + task_.num_words(), scratch_.begin());
-      for (const Literal literal : changes) {
-        const auto bit = static_cast<std::size_t>(literal) >> 1;
-        if (literal % 2 == 0) {
-          set_bit(scratch_.data(), bit);
-        } else {
-          clear_bit(scratch_.data(), bit);
-        }
-      }
+      apply_changes(changes, scratch_.data());
       successors_.push_back(add(scratch_.data()));
     }
     return;

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "assert.hpp"
+#include "flat_actions.hpp"
 #include "heuristics/heuristic.hpp"
 #include "search/budget.hpp"
 #include "search/objective.hpp"
@@ -181,12 +182,6 @@ class SearchGraph {
   static constexpr std::uint8_t kGiven = 64;
 
  private:
-  // An unguarded action with few joint outcomes, multiplied out once.
-  struct FlatAction {
-    std::vector<std::vector<Literal>> changes;  // Of each outcome, deletes first.
-    std::vector<double> probabilities;
-  };
-
   // A collapsed end component.
   struct Trap {
     std::vector<StateId> members;
@@ -196,8 +191,6 @@ class SearchGraph {
 
   double careful_q_value(const Choice& choice) const;
   void find_ways(Trap& trap, StateId target) const;
-
-  void flatten_actions();
   std::uint32_t distribution_id(const std::vector<double>& probabilities, double repetitions, double cost);
   void successors_of(StateId state, ActionId action);
   std::uint32_t* allocate(std::size_t size);

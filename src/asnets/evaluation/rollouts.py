@@ -391,36 +391,40 @@ def _steps(
             part = states[len(distributions) : len(distributions) + lot]
             for state in part:
                 state.setflags(write=False)
-            distributions += _checked(policy, part)
+            distributions += asked_distributions(policy, part)
             if time.perf_counter() - begin < _LOT_SECONDS:
                 lot *= 2  # The deadline is looked at between lots.
         try:
             actions = batch.step(distributions, policy.sampled)
         except ValueError as error:
-            raise _no_distribution(policy, _inapplicable(policy, states, distributions) or error) from None
+            raise no_distribution(policy, inapplicable_action(policy, states, distributions) or error) from None
         yield states, actions, distributions
 
 
-def _checked(policy: TaskPolicy, states: Sequence[Ints]) -> list[tuple[Ints, Floats]]:
-    """What a policy gives for states, as arrays."""
+def asked_distributions(policy: TaskPolicy, states: Sequence[Ints]) -> list[tuple[Ints, Floats]]:
+    """What a policy gives for states, as arrays.
+
+    Raises:
+        ConfigError: If these are no numbers of actions of the task with as many probabilities.
+    """
     given = policy.distributions(states)
     try:
         pairs = [(np.asarray(actions), np.asarray(chances, np.float64)) for actions, chances in given]
     except (TypeError, ValueError) as error:
-        raise _no_distribution(policy, error) from None
+        raise no_distribution(policy, error) from None
     if len(pairs) != len(states):
-        raise _no_distribution(policy, f"{len(pairs)} answers for {len(states)} states")
+        raise no_distribution(policy, f"{len(pairs)} answers for {len(states)} states")
     for actions, chances in pairs:
         is_whole = len(actions.shape) == 1 and (actions.dtype.kind in "iu" or len(actions) == 0)
         if not is_whole or chances.shape != actions.shape:
-            raise _no_distribution(policy, f"actions {actions!r}, probabilities {chances!r}")
+            raise no_distribution(policy, f"actions {actions!r}, probabilities {chances!r}")
         unknown = actions[(actions < 0) | (actions >= policy.task.num_actions)]
         if len(unknown):
-            raise _no_distribution(policy, f"there is no action of the number {unknown[0]}")
+            raise no_distribution(policy, f"there is no action of the number {unknown[0]}")
     return [(actions.astype(np.int32), chances) for actions, chances in pairs]
 
 
-def _inapplicable(
+def inapplicable_action(
     policy: TaskPolicy, states: Sequence[Ints], distributions: Sequence[tuple[Ints, Floats]]
 ) -> str | None:
     """Which action that the policy may choose is not applicable in its state, in words; None if all are."""
@@ -433,7 +437,8 @@ def _inapplicable(
     return None
 
 
-def _no_distribution(policy: TaskPolicy, reason: object) -> ConfigError:
+def no_distribution(policy: TaskPolicy, reason: object) -> ConfigError:
+    """The error for a policy that gives no distribution over applicable actions."""
     return ConfigError(
         f"the policy {policy.name!r} cannot be run: {reason}; expected, for each state, applicable actions and their "
         "probabilities"
