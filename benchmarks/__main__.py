@@ -1,6 +1,6 @@
 """`make bench`: all measurements, one after the other."""
 
-from benchmarks import environments, front_end, grounding, heuristics, network, policy
+from benchmarks import environments, front_end, grounding, heuristics, network, policy, verification
 
 front_end.run()
 grounding.main([])
@@ -8,3 +8,4 @@ heuristics.run()
 network.main()
 policy.main()
 environments.run()
+verification.run()

@@ -267,7 +267,8 @@ void bind_verification(nb::module_& module) {
       },
       nb::sig("def explore_asked_chain(task: Task, distributions: "
               "collections.abc.Callable[[list[numpy.typing.NDArray[numpy.int32]]], "
-              "collections.abc.Sequence[tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64]]]], "
+              "collections.abc.Sequence[tuple[numpy.typing.NDArray[numpy.int32], "
+              "numpy.typing.NDArray[numpy.float64]]]], "
               "max_states: int, memory: int, likeliest_first: bool, "
               "progress: collections.abc.Callable[[int, int], object] | None = None, "
               "deadline: Deadline | None = None) -> ExplicitModel"),

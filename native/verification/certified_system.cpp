@@ -17,6 +17,10 @@ constexpr std::size_t kFewSweeps = 100;
 constexpr std::size_t kMaxSweeps = 1'000'000;
 constexpr std::size_t kSweepsBetweenLooks = 10;
 constexpr int kRefinements = 5;
+// Of conjugate gradients: steps for one correction, the share of the residual that it may leave, and corrections.
+constexpr int kGradientSteps = 3000;
+constexpr double kGradientShare = 1e-6;
+constexpr int kGradientRounds = 12;
 constexpr int kAttempts = 4;
 constexpr double kTiny = std::numeric_limits<double>::min();
 
@@ -76,10 +80,10 @@ bool CertifiedSystem::use_direct() {
   return static_cast<bool>(direct_);
 }
 
-std::vector<double> CertifiedSystem::solve(const std::vector<double>& b) {
-  std::vector<double> x = b;
+std::vector<double> CertifiedSystem::solve(const std::vector<double>& b, std::vector<double> guess) {
+  std::vector<double> x = guess.empty() ? b : std::move(guess);
   if (dense_.empty() && !direct_) {
-    if (iterate(x, b, was_direct_tried_ ? kMaxSweeps : kFewSweeps)) return x;
+    if (iterate(x, b, kFewSweeps) || refine_by_gradients(x, b)) return x;
     if (!use_direct()) {
       iterate(x, b, kMaxSweeps);
       return x;
@@ -122,8 +126,8 @@ void CertifiedSystem::residuals(const std::vector<double>& x, const std::vector<
   }
 }
 
-// Gauss-Seidel. Rows stand in the order in which components list states, mostly later ones first, so that a sweep carries
-// values a long way. Returns whether residuals have come down to what rounding leaves.
+// Gauss-Seidel. Rows stand in the order in which components list states, mostly later ones first, so that a sweep
+// carries values a long way. Returns whether residuals have come down to what rounding leaves.
 bool CertifiedSystem::iterate(std::vector<double>& x, const std::vector<double>& b, std::size_t sweeps) {
   std::vector<double> values;
   std::vector<double> errors;
@@ -141,9 +145,91 @@ bool CertifiedSystem::iterate(std::vector<double>& x, const std::vector<double>&
   return false;
 }
 
+// Solves (I - L) x = b, with L what stands before the diagonal: Gauss-Seidel from 0.
+void CertifiedSystem::precondition(const std::vector<double>& b, std::vector<double>& x) const {
+  for (std::size_t i = 0; i < q_.size(); ++i) {
+    double value = b[i];
+    for (std::uint64_t t = q_.first[i]; t < q_.first[i + 1]; ++t) {
+      if (q_.columns[t] < i) value += q_.values[t] * x[q_.columns[t]];
+    }
+    x[i] = value;
+  }
+}
+
+// (I - Q) x.
+void CertifiedSystem::apply(const std::vector<double>& x, std::vector<double>& result) const {
+  for (std::size_t i = 0; i < q_.size(); ++i) {
+    interruption_tick();
+    double value = q_.exits[i] * x[i];
+    for (std::uint64_t t = q_.first[i]; t < q_.first[i + 1]; ++t) value += q_.values[t] * (x[i] - x[q_.columns[t]]);
+    result[i] = value;
+  }
+}
+
+// The stabilised method of biconjugate gradients [vandervorst1992bicgstab] for (I - Q) d = r. Returns whether the
+// residual has become a small part of what it was.
+bool CertifiedSystem::solve_by_gradients(const std::vector<double>& r0, std::vector<double>& d) const {
+  const std::size_t n = q_.size();
+  const auto dot = [n](const std::vector<double>& a, const std::vector<double>& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < n; ++i) sum += a[i] * b[i];
+    return sum;
+  };
+  std::vector<double> r = r0;
+  std::vector<double> p(n, 0.0);
+  std::vector<double> v(n, 0.0);
+  std::vector<double> y(n);
+  std::vector<double> t(n);
+  d.assign(n, 0.0);
+  double rho = 1;
+  double alpha = 1;
+  double omega = 1;
+  const double target = kGradientShare * kGradientShare * dot(r0, r0);
+  for (int i = 0; i < kGradientSteps; ++i) {
+    const double next = dot(r0, r);
+    const double beta = next / rho * (alpha / omega);
+    rho = next;
+    for (std::size_t k = 0; k < n; ++k) p[k] = r[k] + beta * (p[k] - omega * v[k]);
+    precondition(p, y);
+    apply(y, v);
+    alpha = rho / dot(r0, v);
+    if (!std::isfinite(alpha)) return false;
+    for (std::size_t k = 0; k < n; ++k) {
+      d[k] += alpha * y[k];
+      r[k] -= alpha * v[k];
+    }
+    precondition(r, y);
+    apply(y, t);
+    const double size = dot(t, t);
+    omega = size > 0 ? dot(t, r) / size : 0;
+    for (std::size_t k = 0; k < n; ++k) {
+      d[k] += omega * y[k];
+      r[k] -= omega * t[k];
+    }
+    if (dot(r, r) <= target) return true;
+    if (omega == 0 || !std::isfinite(omega)) return false;
+  }
+  return false;
+}
+
+// Adds corrections to x until its residuals are what rounding leaves, as long as that gets nearer.
+bool CertifiedSystem::refine_by_gradients(std::vector<double>& x, const std::vector<double>& b) const {
+  std::vector<double> values;
+  std::vector<double> errors;
+  std::vector<double> correction;
+  for (int i = 0; i < kGradientRounds; ++i) {
+    residuals(x, b, values, errors);
+    if (is_rounding(values, errors, x)) return true;
+    if (!solve_by_gradients(values, correction)) return false;
+    for (std::size_t s = 0; s < x.size(); ++s) x[s] += correction[s];
+  }
+  return false;
+}
+
 bool CertifiedSystem::bound_below(std::vector<double>& b) {
   const std::size_t n = q_.size();
-  const std::vector<double> z = solve(b);
+  const std::vector<double> z = solve(b, std::exchange(last_, {}));
+  last_ = z;
   std::vector<double> values;
   std::vector<double> errors;
   residuals(z, b, values, errors);
@@ -173,10 +259,14 @@ bool CertifiedSystem::bound_below(std::vector<double>& b) {
 }
 
 bool CertifiedSystem::bound_above(std::vector<double>& b) {
+  // The bound from below, if it came before, is near.
+  for (std::vector<double>* const vector : {&b, &last_}) {
+    for (double& value : *vector) value = -value;
+  }
+  const bool is_certified = bound_below(b);
+  last_.clear();
   for (double& value : b) value = -value;
-  if (!bound_below(b)) return false;
-  for (double& value : b) value = -value;
-  return true;
+  return is_certified;
 }
 
 }  // namespace asnets

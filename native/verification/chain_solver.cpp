@@ -18,7 +18,17 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kTiny = std::numeric_limits<double>::min();
 constexpr double kUlp = 0x1p-52;  // Twice the error of a rounding.
 
-enum Quantity : std::size_t { kGoalProbability, kDeadEnds, kLoops, kGivesUps, kValue, kCost, kSteps, kSuccess, kVariance };
+enum Quantity : std::size_t {
+  kGoalProbability,
+  kDeadEnds,
+  kLoops,
+  kGivesUps,
+  kValue,
+  kCost,
+  kSteps,
+  kSuccess,
+  kVariance
+};
 constexpr std::size_t kNumQuantities = 9;
 
 Bounds widened(Bounds bounds, double error) { return {bounds.lower - error, bounds.upper + error}; }
@@ -184,7 +194,9 @@ class Solver {
                          : quantity == kValue                      ? least_value
                                                                    : 0.0;
     const double most = quantity <= kGivesUps ? 1 : kInf;
-    const auto clamp = [&](double x, double if_unknown) { return std::isnan(x) ? if_unknown : std::clamp(x, least, most); };
+    const auto clamp = [&](double x, double if_unknown) {
+      return std::isnan(x) ? if_unknown : std::clamp(x, least, most);
+    };
     return {clamp(bounds.lower, least), clamp(bounds.upper, most)};
   }
 
@@ -262,7 +274,8 @@ class Solver {
   }
 
   Bounds cost_bounds(double cost) const {
-    const double error = options_.cost_error > 0 ? options_.cost_error : 1.001 * options_.relative_error * std::abs(cost);
+    const double error =
+        options_.cost_error > 0 ? options_.cost_error : 1.001 * options_.relative_error * std::abs(cost);
     return widened({cost, cost}, error + kUlp * std::abs(cost));
   }
 

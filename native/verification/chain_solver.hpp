@@ -1,7 +1,7 @@
 // What is certain about the runs of a chain: probabilities and expectations with bounds that hold.
 //
-// A run ends at a goal, or at the first state from which the goal is reached with probability 0 (a sink), where it pays a
-// penalty D. For each state s with successors s', of probability p and cost c of the step:
+// A run ends at a goal, or at the first state from which the goal is reached with probability 0 (a sink), where it pays
+// a penalty D. For each state s with successors s', of probability p and cost c of the step:
 //   goal probability g = sum p g',            1 at goals, 0 at sinks
 //   failures         f = sum p f',            1 in the bottom components of a kind of failure
 //   value            V = sum p (c + V'),      0 at goals, D at sinks
@@ -11,11 +11,11 @@
 //   variance         S = sum p (S' + (c + V' - V)^2), 0 at goals and sinks: that of the cost with the penalty
 // The last is the law of total variance, without the cancellation of E[X^2] - E[X]^2.
 //
-// What it guarantees: bounds of the exact rational model, of which the doubles are roundings (explicit_model.hpp), however
-// ill-conditioned it is. Components are solved after those that they lead to. A component of one state is solved in
-// closed form, by the probability of leaving it, which is a sum and not 1 - p; larger ones by a CertifiedSystem. Each
-// quantity is carried as two bounds, and a bound is solved for by itself, so that widths add up along a run and do not
-// multiply. What holds with certainty (a goal that cannot be missed) is 0 or 1 exactly.
+// What it guarantees: bounds of the exact rational model, of which the doubles are roundings (explicit_model.hpp),
+// however ill-conditioned it is. Components are solved after those that they lead to. A component of one state is
+// solved in closed form, by the probability of leaving it, which is a sum and not 1 - p; larger ones by a
+// CertifiedSystem. Each quantity is carried as two bounds, and a bound is solved for by itself, so that widths add up
+// along a run and do not multiply. What holds with certainty (a goal that cannot be missed) is 0 or 1 exactly.
 //
 // In a partial chain, anything may happen from states that were not explored on: the goal is reached with a probability
 // from 0 to 1, and costs lie between what the caller knows.

@@ -1,9 +1,9 @@
 // The strongly connected components of a chain, those that are reached later first.
 //
-// By the algorithm of Tarjan [tarjan1972depth] in the form of Pearce [pearce2016space], without recursion and with one number for each
-// state. Where all transitions of a chain lead to states of greater numbers or back to the state itself, as in
-// breadth-first order they often do, every state is a component and the order is that of falling numbers: nothing is
-// stored then, and whoever goes through the components reads memory in order.
+// By the algorithm of Tarjan [tarjan1972depth] in the form of Pearce [pearce2016space], without recursion and with one
+// number for each state. Where all transitions of a chain lead to states of greater numbers or back to the state
+// itself, as in breadth-first order they often do, every state is a component and the order is that of falling numbers:
+// nothing is stored then, and whoever goes through the components reads memory in order.
 #pragma once
 
 #include <cstdint>

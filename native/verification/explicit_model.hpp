@@ -1,9 +1,10 @@
 // An MDP state by state, or a chain: one choice in each inner state.
 //
-// Probabilities and costs are doubles. The exact model behind them is rational: outcomes have the fractions of the domain,
-// and a policy draws an action with the share that its weight has of the sum of its weights. `roundings` says how often,
-// at most, a number of this model was rounded on its way: each probability is the exact one times (1 + d)^±roundings with
-// |d| <= 2^-53, and so is each cost if no action has a negative one; else a cost differs by as much of `largest_cost`.
+// Probabilities and costs are doubles. The exact model behind them is rational: outcomes have the fractions of the
+// domain, and a policy draws an action with the share that its weight has of the sum of its weights. `roundings` says
+// how often, at most, a number of this model was rounded on its way: each probability is the exact one times (1 +
+// d)^±roundings with |d| <= 2^-53, and so is each cost if no action has a negative one; else a cost differs by as much
+// of `largest_cost`.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Where runs of a policy end that do not reach the goal.
 //
-// What it computes: for each bottom component of a chain (one that is never left) without goal, whether it is a dead end,
-// a loop, or a state where the policy gives up.
+// What it computes: for each bottom component of a chain (one that is never left) without goal, whether it is a dead
+// end, a loop, or a state where the policy gives up.
 // What it guarantees: a dead end is proved: the goal is out of reach there for every policy, since no action is
 // applicable, since not even the relaxation reaches it from one of the states (all of which reach each other), or since
 // all states that any actions lead to were looked at, and no goal is among them. The others may be dead ends too, where

@@ -6,13 +6,17 @@ cleverness. Chains are given step by step, so that two steps to one state may di
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 
+from asnets.grounding import GroundTask
 from asnets.ppddl.model import AndEffect, Change, Effect
+from asnets.simulator import Simulator
 from asnets.verification import Failure
-from tests.oracles.interpreter import Interpreter, State
+from tests.oracles.explicit import explore
+from tests.oracles.interpreter import Interpreter
 
 ZERO, ONE = Fraction(0), Fraction(1)
 Row = dict[int, Fraction]
@@ -141,61 +145,66 @@ Choose = Callable[[frozenset[str], Sequence[str]], Mapping[str, float]]
 """A policy: given true propositions and applicable actions by name, weights; none to give up."""
 
 
-def chain_of_task(interpreter: Interpreter, propositions: frozenset[str], choose: Choose) -> ExactChain:
-    """The chain of a policy, straight from the domain and the problem.
+def chain_of_task(
+    interpreter: Interpreter, task: GroundTask, choose: Choose, hopeless: frozenset[frozenset[str]], limit: int
+) -> ExactChain | None:
+    """The chain of a policy, its probabilities and costs straight from the domain and the problem.
 
     Args:
-        interpreter: Of the task, all of whose states are looked at.
-        propositions: Names of the atoms that the policy sees.
+        interpreter: Of the task.
+        task: The ground task, which says what is applicable.
         choose: The policy; it draws actions with their shares of the sum of weights.
+        hopeless: States, as true propositions by name, from which the goal is out of reach whatever is done.
+        limit: None is returned if there are more states.
     """
-    successors: dict[State, dict[str, tuple[dict[State, Fraction], Fraction]]] = {}
-    everything = [interpreter.initial_state]
-    for state in everything:  # Grows while it is walked.
-        if state in successors:
-            continue
-        actions = {} if interpreter.is_goal(state) else _actions(interpreter, state)
-        successors[state] = actions
-        everything += [after for outcomes, _ in actions.values() for after in outcomes]
-    hopeful = {state for state in successors if interpreter.is_goal(state)}
-    size = -1
-    while size != len(hopeful):
-        size = len(hopeful)
-        hopeful |= {
-            state
-            for state, actions in successors.items()
-            if any(after in hopeful for outcomes, _ in actions.values() for after in outcomes)
-        }
-    numbers = {interpreter.initial_state: 0}
+    simulator = Simulator(task)
+    names = {task.atom_name(atom) for atom in range(task.num_propositions)}
     order = [interpreter.initial_state]
+    numbers = {order[0]: 0}
     steps: list[list[tuple[int, Fraction, Fraction]]] = []
-    for state in order:
-        actions = successors[state]
-        true = frozenset(_name(atom) for atom in state) & propositions
-        weights = choose(true, sorted(actions)) if actions else {}
+    seen = []
+    for state in order:  # Grows while it is walked.
+        if len(order) > limit:
+            return None
+        true = frozenset(_name(atom) for atom in state) & names
+        seen.append(true)
+        weights: Mapping[str, float] = {}
+        if not interpreter.is_goal(state):
+            actions = simulator.state_of(task.propositions_of(sorted(true))).applicable_names
+            weights = choose(true, sorted(actions)) if actions else {}
         total = sum((Fraction(weight) for weight in weights.values()), ZERO)
-        outgoing = []
+        steps.append([])
         for action, weight in weights.items():
-            outcomes, cost = actions[action]
-            for after, probability in outcomes.items():
+            if weight == 0:
+                continue
+            name, *arguments = action.strip("()").split()
+            cost = _cost(interpreter, name, tuple(arguments))
+            for after, probability in interpreter.successors(state, name, tuple(arguments)).items():
                 if after not in numbers:
                     numbers[after] = len(order)
                     order.append(after)
-                if weight:
-                    outgoing.append((numbers[after], Fraction(weight) / total * probability, cost))
-        steps.append(outgoing)
-    return ExactChain(steps, [interpreter.is_goal(state) for state in order], [state not in hopeful for state in order])
+                steps[-1].append((numbers[after], Fraction(weight) / total * probability, cost))
+    goals = [interpreter.is_goal(state) for state in order]
+    return ExactChain(steps, goals, [true in hopeless for true in seen])
 
 
-def _actions(interpreter: Interpreter, state: State) -> dict[str, tuple[dict[State, Fraction], Fraction]]:
-    result = {}
-    for name, arguments in interpreter.applicable(state):
-        action = interpreter.action(name)
-        environment = interpreter.environment(action, arguments)
-        costs = (interpreter.number(change.amount, environment) or ZERO for change in _changes(action.effect))
-        outcomes = interpreter.successors(state, name, arguments)
-        result[_name((name, *arguments))] = outcomes, sum(costs, ZERO)
-    return result
+def hopeless_states(task: GroundTask, limit: int) -> frozenset[frozenset[str]] | None:
+    """The states from which the goal is out of reach, as true propositions by name; None if there are too many."""
+    explicit = explore(task, limit)
+    if explicit is None:
+        return None
+    costs = explicit.determinised_costs()
+    return frozenset(
+        frozenset(task.atom_name(int(atom)) for atom in explicit.states.propositions(number))
+        for number, cost in zip(explicit.numbers, costs, strict=True)
+        if cost == inf
+    )
+
+
+def _cost(interpreter: Interpreter, name: str, arguments: tuple[str, ...]) -> Fraction:
+    action = interpreter.action(name)
+    environment = interpreter.environment(action, arguments)
+    return sum((interpreter.number(change.amount, environment) or ZERO for change in _changes(action.effect)), ZERO)
 
 
 def _changes(effect: Effect) -> list[Change]:
@@ -204,8 +213,5 @@ def _changes(effect: Effect) -> list[Change]:
     return [effect] if isinstance(effect, Change) else []
 
 
-def _name(atom: Sequence[Hashable]) -> str:
-    return f"({' '.join(map(str, atom))})"
-
-
-__all__ = ["ExactChain", "chain_of_task"]
+def _name(atom: Sequence[str]) -> str:
+    return f"({' '.join(atom)})"
