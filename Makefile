@@ -8,7 +8,7 @@ DEV_STAMP := $(VENV)/.installed-for-developers
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check -c constraints.txt
 BUILD_TOOLS := scikit-build-core nanobind cmake ninja
 EXTRAS := [train]
-DEV_EXTRAS := [report,ray,gym,sb3,pandas,docs,test,lint,peers,browser]
+DEV_EXTRAS := [report,ray,gym,sb3,pandas,umb,docs,test,lint,peers,browser]
 STRICT := --config-settings=cmake.define.ASNETS_WERROR=ON
 
 .PHONY: help setup demo models test lint bench wheel docs pictures test-sanitize clean

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from asnets.simulator import Simulator as Simulator
     from asnets.simulator import State as State
     from asnets.solving import solve as solve
+    from asnets.verification.export import export as export
 
     __version__: str
 
@@ -84,6 +85,7 @@ _HOMES = {
     "asnets.policies": ("FunctionPolicy", "POLICIES", "RandomPolicy", "SavedPolicy"),
     "asnets.simulator": ("Simulator", "State"),
     "asnets.solving": ("solve",),
+    "asnets.verification.export": ("export",),
 }
 __all__ = [name for names in _HOMES.values() for name in names]
 

@@ -63,23 +63,115 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     """
     data = content.encode() if isinstance(content, str) else content
     # Its name is chosen before it is there, so that a signal at any moment leaves nothing behind.
-    temporary = path.parent / f".{path.name}.{secrets.token_hex(8)}"
+    temporary = _temporary_name(path)
     try:
-        if os.path.lexists(path) and not (path.is_symlink() or path.is_file() or path.is_dir()):
-            raise FileError(f"{path}: cannot write the file: a device or a pipe is there, which it would replace")
-        make_folder(path.parent)
-        with temporary.open("xb") as stream:
-            stream.write(data)
-        os.replace(temporary, path)
-    except BaseException as error:
+        with _naming(path):
+            _refuse_special(path)
+            make_folder(path.parent)
+            with temporary.open("xb") as stream:
+                stream.write(data)
+            os.replace(temporary, path)
+    except BaseException:
         with suppress(OSError, ValueError):
             temporary.unlink()
-        if isinstance(error, OSError):
-            raise FileError(f"{path}: cannot write the file: {error.strerror or error}") from None
-        if isinstance(error, ValueError):  # A zero byte.
-            raise FileError(f"{str(path)!r} cannot be the name of a file: {error}") from None
         raise
     _LOGGER.debug("%s: %d bytes written", path, len(data))
+
+
+class FilesTogether:
+    """Several files that appear together, once all are written, or not at all.
+
+    Each is written under a temporary name beside its place. In the end they are renamed in the order in which they
+    were begun, so that where the last one is, the others are too. What they replace is put back where one of them
+    cannot be renamed. A single file is replaced in one step.
+
+    Raises:
+        FileError: In place of any `OSError` on the way; nothing is left behind.
+    """
+
+    def __init__(self, remove: Iterable[Path] = ()) -> None:
+        """Nothing yet.
+
+        Args:
+            remove: Files that go away when the others appear, such as those of an earlier set that this one lacks.
+        """
+        self._remove = list(remove)
+        self._temporary: dict[Path, Path] = {}
+        self._replaced: dict[Path, Path] = {}
+
+    def __enter__(self) -> FilesTogether:
+        return self
+
+    @contextmanager
+    def writing(self, path: Path) -> Iterator[IO[bytes]]:
+        """One of the files, to be written to."""
+        # As in `write_atomically`: a signal at any moment leaves nothing behind.
+        temporary = self._temporary[path] = _temporary_name(path)
+        with _naming(path):
+            _refuse_special(path)
+            make_folder(path.parent)
+            stream = temporary.open("xb")
+        try:
+            with stream:
+                yield stream
+        except OSError as error:
+            raise _unwritable(path, error) from None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        try:
+            if error is None:
+                self._rename()
+        finally:
+            for temporary in (*self._temporary.values(), *self._replaced.values()):
+                with suppress(OSError, ValueError):
+                    temporary.unlink()
+
+    def _rename(self) -> None:
+        try:
+            gone = [path for path in self._remove if path not in self._temporary]
+            for path in (*list(self._temporary)[:-1], *gone):
+                if os.path.lexists(path) and not path.is_dir():
+                    with _naming(path):
+                        self._replaced[path] = _temporary_name(path)
+                        os.replace(path, self._replaced[path])
+            for path, temporary in self._temporary.items():
+                with _naming(path):
+                    os.replace(temporary, path)
+        except BaseException:
+            for path, temporary in self._temporary.items():
+                if not os.path.lexists(temporary) and path not in self._replaced:
+                    with suppress(OSError):
+                        path.unlink()
+            for path, replaced in self._replaced.items():
+                if os.path.lexists(replaced):
+                    os.replace(replaced, path)
+            raise
+        for path in self._temporary:
+            _LOGGER.debug("%s: written", path)
+
+
+def _temporary_name(path: Path) -> Path:
+    return path.parent / f".{path.name}.{secrets.token_hex(8)}"
+
+
+def _refuse_special(path: Path) -> None:
+    if os.path.lexists(path) and not (path.is_symlink() or path.is_file() or path.is_dir()):
+        raise FileError(f"{path}: cannot write the file: a device or a pipe is there, which it would replace")
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Gives errors of the system the name of the file that cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    except ValueError as error:  # A zero byte.
+        raise FileError(f"{str(path)!r} cannot be the name of a file: {error}") from None
+
+
+def _unwritable(path: Path, error: OSError) -> FileError:
+    return FileError(f"{path}: cannot write the file: {error.strerror or error}")
 
 
 def refuse_overwriting(output: Path, inputs: Iterable[str | Path | None]) -> None:
@@ -143,7 +235,7 @@ def locked(path: Path, taken: str) -> Iterator[None]:
     except BlockingIOError:
         raise ConfigError(taken) from None
     except OSError as error:
-        raise FileError(f"{path}: cannot write the file: {error.strerror or error}") from None
+        raise _unwritable(path, error) from None
     with file:  # Closing the file lets go of the lock.
         try:
             yield

@@ -45,6 +45,8 @@ def completed(line: str, cwd: Path | None = None) -> list[str]:
         ("asnets help ", topic_names()),
         ("asnets solve --mem", ["--memory-limit"]),
         ("asnets evaluate 'unfinished", []),
+        ("asnets export m", ["mdp", "monster"]),
+        ("asnets export mdp d.pddl p.pddl -o m --format ", ["prism", "drn", "umb"]),
     ],
 )
 def test_words(line: str, expected: list[str]) -> None:

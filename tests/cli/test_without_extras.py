@@ -18,7 +18,7 @@ from asnets.errors import MissingPackageError
 from asnets.policies import networks
 from tests.cli.running import run as run_command
 
-EXTRAS = ("torch", "scipy", "matplotlib", "ray", "tensorboard", "pandas")
+EXTRAS = ("torch", "matplotlib", "ray", "tensorboard", "pandas", "umbi")
 TASK = ("domain.pddl", "triangle-tire-2.pddl")
 NO_TORCH = (
     "torch, which is not installed: first install torch's CPU-only build (1 GB; see pytorch.org), then "
@@ -68,6 +68,15 @@ def test_tasks_and_planners(folder: Path) -> None:
     assert solved["value"] == pytest.approx(6 * 2 - 0.5)
     assert run_json(folder, "simulate", *TASK, "--episodes", 50)["episodes"] == 50
     assert run_json(folder, "simulate", *TASK, "--policy", "p.policy", "--episodes", 50)["goals"] == 50
+
+
+def test_export(folder: Path) -> None:
+    assert run_json(folder, "export", "mdp", *TASK, "-o", "mdp.drn")["states"] == 946
+    before = sorted(folder.iterdir())
+    result = run(folder, "export", "mdp", *TASK, "-o", "mdp.umb")
+    message = "the UMB format needs umbi, which is not installed: pip install 'asnets[umb]'"
+    assert (result.returncode, result.stdout, result.stderr) == (3, "", f"error: {message}\n")
+    assert sorted(folder.iterdir()) == before
 
 
 def test_trained_models(folder: Path) -> None:

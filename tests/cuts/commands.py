@@ -21,6 +21,7 @@ from asnets.policies.table import load_policy
 from asnets.ppddl import load_task, write_problem
 from asnets.training.checkpoint import read_checkpoint
 from tests.experiments.building import tiny_experiment
+from tests.oracles.model_files import read_model
 
 Arguments = list[str | Path]
 Reader = Callable[[Path], object]
@@ -139,6 +140,32 @@ class Evaluate(Command):
 
     def result(self, out: Path) -> Any:
         return timeless(json.loads((out / "output.json").read_text()))
+
+
+class Export(Command):
+    """`asnets export` of a chain of some thousand states, into one file or several."""
+
+    name = "export"
+
+    def __init__(self, folder: Path, suffix: str) -> None:
+        super().__init__()
+        self._domain, (self._problem,) = problem_files(folder / f"export{suffix}", "triangle-tireworld", (3,))
+        self._suffix = suffix
+        # Where the .tra file is, the others are too; they may be there without it after SIGKILL alone.
+        self.readers = {f"model{suffix}": read_model, "model.*": _ends_with(b"\n")}
+
+    def arguments(self, out: Path) -> Arguments:
+        path = out / f"model{self._suffix}"
+        return ["export", "triangle-tireworld", self._domain, self._problem, "-o", path, "--states"]
+
+    def again(self, out: Path) -> Arguments:
+        return [*self.arguments(out), *(["--force"] if list(out.glob("model.*")) else [])]
+
+    def is_over(self, out: Path) -> bool:
+        return (out / f"model{self._suffix}").exists()
+
+    def result(self, out: Path) -> Any:
+        return {path.name: path.read_bytes() for path in sorted(out.glob("model.*"))}
 
 
 class Train(Command):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from tests.cuts.commands import Command, Evaluate, Reproduce, Solve, Train, difference
+from tests.cuts.commands import Command, Evaluate, Export, Reproduce, Solve, Train, difference
 from tests.cuts.watching import Ending, Shot, watch
 
 SIGNALS = {name: getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGKILL")}
@@ -32,11 +32,11 @@ CODES = {
 }
 """The exit codes after each kind of cut; 0 where the command came to its end all the same."""
 
-COMMANDS = ("solve", "evaluate", "train", "reproduce")
+COMMANDS = ("solve", "evaluate", "export", "train", "reproduce")
 PAIRS = tuple(
     (command, kind)
     for kind in KINDS
-    for command in ("solve", "evaluate", "solve", "train", "solve", "reproduce")
+    for command in ("solve", "evaluate", "export", "train", "solve", "reproduce")
     if (command, kind) != ("reproduce", TIME_LIMIT)
 )
 """Command and kind of the cuts 0, 1, …, over and over: `solve`, which is fast, more often than the others."""
@@ -148,6 +148,7 @@ class Cutter:
                 Solve(folder, "prob-blocksworld", 5),
             ],
             "evaluate": [Evaluate(folder)],
+            "export": [Export(folder, ".tra"), Export(folder, ".drn")],
             "train": [Train(folder)],
             "reproduce": [Reproduce(folder)],
         }

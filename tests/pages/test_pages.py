@@ -28,6 +28,7 @@ NOT_RUN = {
     r"ln -s DIR/.*": "of a folder that is not part of the repository",
     r"python -m benchmarks\..*": "takes hours; tests/benchmarks reads its table",
     r"asnets solve .* --heuristic blind": "of a heuristic that the reader compiles; tests/test_extending.py does",
+    r"(prism|storm) .*": "programs of others; tests/verification/test_export.py asks Storm through its Python package",
     r"asnets report DIR": "of results that another command makes; tests/experiments/test_report_writing.py writes some",
 }
 PROGRAMS_ELSEWHERE = {

@@ -8,6 +8,7 @@ import typer
 
 from asnets.cli.check import check
 from asnets.cli.evaluate import evaluate
+from asnets.cli.export import export
 from asnets.cli.generate import generate
 from asnets.cli.help import show_help
 from asnets.cli.heuristics import heuristics
@@ -45,6 +46,7 @@ for command in (
     train,
     evaluate,
     run,
+    export,
     models,
     reproduce,
     report,

@@ -35,6 +35,12 @@ def offer_models(incomplete: str) -> list[tuple[str, str]]:
     return offering(dict.fromkeys(model_names(), "shipped"))(incomplete) + [(file, "file") for file in files]
 
 
+def offer_exports(incomplete: str) -> list[tuple[str, str]]:
+    """What `asnets export` takes: two words, shipped models, and model files."""
+    words = {"mdp": "all states and actions", "random": "chance"}
+    return offering(words)(incomplete) + offer_models(incomplete)
+
+
 def offer_topics(incomplete: str) -> list[tuple[str, str]]:
     """Topics of `asnets help`."""
     return offering(topic_titles())(incomplete)
@@ -43,6 +49,7 @@ def offer_topics(incomplete: str) -> list[tuple[str, str]]:
 offer_costs = offering(COST_MODES)
 offer_experiments = offering(("all", *shipped_experiments()))
 offer_families = offering({family.name: family.size_meaning for family in FAMILIES.values()})
+offer_formats = offering(("prism", "drn", "umb"))
 offer_heuristics = offering({info.name: info.description for info in HEURISTICS.values()})
 offer_objectives = offering({info.name: info.description for info in OBJECTIVES.values()})
 offer_planners = offering({info.name: info.description for info in PLANNERS.values()})

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from asnets.errors import FileError, ModelFileError
+from asnets.errors import ConfigError, FileError, ModelFileError
 from asnets.files import read_metadata
 from asnets.grounding import GroundTask
+from asnets.grounding.costs import COST_MODES
 from asnets.models import find_model, model_names
+from asnets.policies import RandomPolicy, TaskPolicy
 from asnets.policies.table import SavedPolicy, is_policy, load_policy
 
 if TYPE_CHECKING:
@@ -60,3 +65,47 @@ def load_saved(name: str, task: GroundTask) -> SavedPolicy:
                 f"`asnets evaluate {name} DOMAIN PROBLEM` runs it"
             ) from None
         raise
+
+
+@dataclass(frozen=True)
+class NamedPolicy:
+    """A policy of any kind, as a command names it.
+
+    Attributes:
+        costs: Those that it was found with, to read a problem with.
+        of: What it does in a task.
+    """
+
+    costs: str
+    of: Callable[[GroundTask], TaskPolicy]
+
+
+def load_named(name: str, *, sampled: bool = False) -> NamedPolicy:
+    """The policy of a name: chance (`random`), what `asnets solve` has saved, or a trained model.
+
+    Args:
+        name: "random", a file, or the name of a shipped model.
+        sampled: Whether a trained model draws actions by their probabilities.
+
+    Raises:
+        ConfigError: If another kind of policy is to draw.
+        FileError: If there is none of that name.
+    """
+    path = Path(name)
+    if name != "random" and not is_policy(path):
+        trained = load_trained(name)
+        return NamedPolicy(trained.costs, lambda task: trained.of(task, sampled=sampled))
+    if sampled:
+        raise ConfigError(f"--sampled is for trained models; {name} has no probabilities of its own to draw by")
+    if name == "random":
+        return NamedPolicy("unit", RandomPolicy)
+    return NamedPolicy(_costs_of(path), lambda task: load_saved(name, task))
+
+
+def _costs_of(path: Path) -> str:
+    """The costs of a policy that was saved; of a damaged file, those that lead to the message about it."""
+    try:
+        costs = json.loads(read_metadata(path)["origin"])["costs"]
+    except (KeyError, TypeError, ValueError):
+        return "unit"
+    return costs if costs in COST_MODES else "unit"
