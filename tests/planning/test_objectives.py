@@ -12,7 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from asnets.errors import ConfigError
+from asnets.evaluation.rollouts import ENDINGS
+from asnets.grounding import ground
 from asnets.planning import GIVE_UP, HEURISTICS, OBJECTIVES, PLANNERS, SearchLimits, Solution, Solver
+from asnets.ppddl.model import Domain, Problem
 from tests.mdp_strategies import REWARDS, Drawn, mdps, task_of
 from tests.oracles.rational_mdp import (
     Policy,
@@ -23,6 +26,7 @@ from tests.oracles.rational_mdp import (
     penalty_values,
     policy_values,
 )
+from tests.ssp_strategies import ssps
 from tests.support import ground_text
 
 pytestmark = pytest.mark.native
@@ -186,6 +190,29 @@ def test_q_values(planner: str, objective: str, drawn: Drawn) -> None:
             assert value == math.inf
         else:
             assert value == pytest.approx(float(truth), rel=0, abs=1e-4)
+
+
+@settings(many, max_examples=40)
+@given(ssps(zeros=True), st.sampled_from([500.0, 10.0]), st.sampled_from(["penalty", "maxprob"]))
+def test_larger_tasks(ssp: tuple[Domain, Problem], penalty: float, objective: str) -> None:
+    """Too large for fractions: the bounds of all planners overlap, and their policies end."""
+    task = ground(*ssp, costs="metric")
+    exact = Solver(task, "vi", "zero", epsilon=EPSILON, penalty=penalty, objective=objective).solve()
+    assert exact.status == "converged"
+    assert exact.lower is not None
+    assert exact.upper is not None
+    for planner in ("lrtdp", "ilao", "cgilao"):
+        for heuristic in ("lmcut", "zero"):
+            solver = Solver(task, planner, heuristic, epsilon=EPSILON, penalty=penalty, objective=objective)
+            solution = solver.solve()
+            assert solution.status == "converged"
+            assert solution.lower is not None
+            assert solution.upper is not None
+            assert solution.lower <= exact.upper
+            assert exact.lower <= solution.upper
+            assert solution.upper - solution.lower <= EPSILON * max(1, solution.upper)
+            endings = solver.run_episodes(0, 0, 20, 100_000, detect_dead_ends=False)[2]
+            assert not (endings == ENDINGS.index("step_limit")).any()
 
 
 # --- By hand --------------------------------------------------------------------------------------------------------
