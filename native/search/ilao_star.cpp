@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tolerances.hpp"
+
 namespace asnets {
 
 namespace {
@@ -64,7 +66,7 @@ IlaoStar::Pass IlaoStar::run_pass(StateId root, Budget& budget) {
         graph_.set_value(frame.state, backup.value);
         if (backup.value != before) on_changed(frame.state, before, backup.value);
         pass.residual = std::max(pass.residual, std::abs(backup.value - before));
-        pass.changed |= backup.successors != frame.greedy.successors;
+        pass.changed |= backup.successors != frame.greedy.successors && !is_tie(frame.greedy, backup);
       }
       order_.push_back(frame.state);
       stack_.pop_back();
@@ -75,6 +77,13 @@ IlaoStar::Pass IlaoStar::run_pass(StateId root, Budget& budget) {
   }
   forget();
   return pass;
+}
+
+// Where values are rounded down, equally good choices of a trap take turns in being the best one, as long as it is there.
+bool IlaoStar::is_tie(const SearchGraph::Backup& followed, const SearchGraph::Backup& best) const {
+  if (!rounds_down_ || followed.action < 0 || best.action < 0) return false;
+  const double q = graph_.q_value({followed.action, followed.distribution, followed.successors});
+  return q - best.value <= std::min(epsilon_, kResidualRounding * std::max(1.0, best.value));
 }
 
 void IlaoStar::close_traps(Budget& budget) {
