@@ -1,9 +1,9 @@
 """MAXPROB on published problems: `python -m benchmarks.maxprob FOLDER... --results FILE`.
 
 For each problem below the folders, the greatest probability of reaching the goal by `asnets solve --objective maxprob`,
-with its bounds, states, seconds and memory; and beside it what Storm says of the exported MDP, where that is small enough
-to be exported. Each is a process of its own, under the limits. Results are added to the file as they come; begun again,
-it goes on with the problems that are left. In a family, problems are taken in the order of their names, by which they
+with its bounds, states, seconds and memory; and beside it what Storm says of the MDP, where that is small enough to be
+exported. Each is a process of its own, under the limits. Results are added to the file as they come; begun again, it
+goes on with the problems that are left. In a family, problems are taken in the order of their names, by which they
 grow; after several in a row that could not be solved, the rest is listed as not tried.
 """
 
@@ -39,8 +39,7 @@ def problems_below(folder: Path) -> Iterator[list[str]]:
 def families(folders: list[Path]) -> Iterator[Path]:
     """The folders, at any depth, that hold problems themselves."""
     for folder in folders:
-        for path in sorted({file.parent for file in folder.rglob("*.pddl") if file.name != "domain.pddl"}):
-            yield path
+        yield from sorted({file.parent for file in folder.rglob("*.pddl") if file.name != "domain.pddl"})
 
 
 def ask(arguments: list[str], seconds: float) -> tuple[int, dict[str, Any]]:
