@@ -61,9 +61,10 @@ IlaoStar::Pass IlaoStar::run_pass(StateId root, Budget& budget) {
       if (!graph_.is_dead(frame.state)) {
         const SearchGraph::Backup backup = best_choice(frame.state);
         const double before = graph_.value(frame.state);
-        graph_.set_value(frame.state, backup.value);
-        if (backup.value != before) on_changed(frame.state, before, backup.value);
-        pass.residual = std::max(pass.residual, std::abs(backup.value - before));
+        const double after = updated(frame.state, backup);
+        graph_.set_value(frame.state, after);
+        if (after != before) on_changed(frame.state, before, after);
+        pass.residual = std::max(pass.residual, std::abs(after - before));
         pass.changed |= backup.successors != frame.greedy.successors;
       }
       order_.push_back(frame.state);
