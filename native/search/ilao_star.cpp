@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tolerances.hpp"
-
 namespace asnets {
 
 namespace {
@@ -63,10 +61,11 @@ IlaoStar::Pass IlaoStar::run_pass(StateId root, Budget& budget) {
       if (!graph_.is_dead(frame.state)) {
         const SearchGraph::Backup backup = best_choice(frame.state);
         const double before = graph_.value(frame.state);
-        graph_.set_value(frame.state, backup.value);
-        if (backup.value != before) on_changed(frame.state, before, backup.value);
-        pass.residual = std::max(pass.residual, std::abs(backup.value - before));
-        pass.changed |= backup.successors != frame.greedy.successors && !is_tie(frame.greedy, backup);
+        const double after = updated(frame.state, backup);
+        graph_.set_value(frame.state, after);
+        if (after != before) on_changed(frame.state, before, after);
+        pass.residual = std::max(pass.residual, std::abs(after - before));
+        pass.changed |= backup.successors != frame.greedy.successors;
       }
       order_.push_back(frame.state);
       stack_.pop_back();
@@ -77,13 +76,6 @@ IlaoStar::Pass IlaoStar::run_pass(StateId root, Budget& budget) {
   }
   forget();
   return pass;
-}
-
-// Where values are rounded down, equally good choices of a trap take turns in being the best one, as long as it is there.
-bool IlaoStar::is_tie(const SearchGraph::Backup& followed, const SearchGraph::Backup& best) const {
-  if (!rounds_down_ || followed.action < 0 || best.action < 0) return false;
-  const double q = graph_.q_value({followed.action, followed.distribution, followed.successors});
-  return q - best.value <= std::min(epsilon_, kResidualRounding * std::max(1.0, best.value));
 }
 
 void IlaoStar::close_traps(Budget& budget) {

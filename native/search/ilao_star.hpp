@@ -41,7 +41,6 @@ class IlaoStar : public Solver {
   };
 
   Pass run_pass(StateId state, Budget& budget);
-  bool is_tie(const SearchGraph::Backup& followed, const SearchGraph::Backup& best) const;
   void close_traps(Budget& budget);
 
   std::vector<Frame> stack_;

@@ -60,7 +60,7 @@ bool Lrtdp::check_solved(StateId root, Budget& budget) {
       const double before = graph_.value(state);
       ensure_expanded(state);
       const SearchGraph::Backup backup = graph_.evaluate(state);
-      if (std::abs(backup.value - before) > epsilon_) {
+      if (std::abs(updated(state, backup) - before) > epsilon_) {
         consistent = false;
         continue;
       }

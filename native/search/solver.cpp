@@ -33,7 +33,7 @@ Solver::Solver(const Task& task, const SuccessorGenerator& generator, const Solv
       is_admissible_(config.objective == Objective::kMaxprob || find_heuristic(config.heuristic).is_admissible),
       has_traps_(config.objective == Objective::kMaxprob || task.has_zero_costs()),
       least_cost_(least_cost(task, config.objective)),
-      rounds_down_(has_traps_ || config.penalty > kLargePenalty * least_cost_),
+      rounds_down_((has_traps_ && is_admissible_) || config.penalty > kLargePenalty * least_cost_),
       heuristic_(find_heuristic(config.heuristic).make(task)),
       graph_(task, generator, *heuristic_, config.objective, config.penalty, rounds_down_, statistics_),
       random_(config.seed, 0) {}
@@ -89,8 +89,9 @@ void Solver::forget_labels() {
 
 std::pair<SearchGraph::Backup, double> Solver::update(StateId state) {
   const SearchGraph::Backup backup = graph_.evaluate(state);
-  const double residual = std::abs(backup.value - graph_.value(state));
-  graph_.set_value(state, backup.value);
+  const double value = updated(state, backup);
+  const double residual = std::abs(value - graph_.value(state));
+  graph_.set_value(state, value);
   return {backup, residual};
 }
 

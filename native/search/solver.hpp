@@ -3,6 +3,7 @@
 // A solver keeps what it has learnt: solving for another state goes on from there. States are those of its graph.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <span>
@@ -145,6 +146,11 @@ class Solver {
   // states of the policy; where it finds it, mends the values, takes all labels back and returns true.
   bool reopen_stale(StateId state, Budget& budget);
   virtual void on_reopened() {}
+  // What a backup makes of the value. Where there may be traps, lower bounds are never lowered again: the rounding of backups
+  // would go round in them for ever.
+  double updated(StateId state, const SearchGraph::Backup& backup) const {
+    return has_traps_ && is_admissible_ ? std::max(graph_.value(state), backup.value) : backup.value;
+  }
   // A backup: sets the value; returns what was found and how far the value moved.
   std::pair<SearchGraph::Backup, double> update(StateId state);
   void ensure_expanded(StateId state) {
