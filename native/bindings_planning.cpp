@@ -20,7 +20,7 @@ namespace asnets {
 namespace {
 
 const char* status_name(Status status) {
-  constexpr const char* kNames[] = {"converged", "time", "memory", "expansions", "trials", "interrupted"};
+  constexpr const char* kNames[] = {"converged", "time", "memory", "expansions", "trials", "interrupted", "precision"};
   return kNames[static_cast<int>(status)];
 }
 
@@ -36,10 +36,11 @@ nb::tuple envelope_to_python(Solver::Envelope envelope) {
 class PySolver {
  public:
   PySolver(const PyTask& task, const std::string& planner, const std::string& heuristic, double epsilon, double penalty,
-           std::uint64_t seed, std::size_t depth)
+           std::uint64_t seed, std::size_t depth, const std::string& objective)
       : task_(task) {
     interruptible([&] {
-      solver_ = find_planner(planner).make(task.task, task.generator, {heuristic, epsilon, penalty, seed, depth});
+      solver_ = find_planner(planner).make(task.task, task.generator,
+                                           {heuristic, epsilon, penalty, seed, depth, find_objective(objective)});
       initial_ = solver_->graph().add(task.task.initial_state().data());
     });
   }
@@ -152,6 +153,23 @@ class PySolver {
 }  // namespace
 
 void bind_planning(nb::module_& module) {
+  // Its arguments are a message, the true propositions, the number of the action, and whether it is certain.
+  const nb::exception<UnboundedCost> unbounded(module, "UnboundedCost", PyExc_ArithmeticError);
+  nb::register_exception_translator(
+      [](const std::exception_ptr& pointer, void* type) {
+        try {
+          std::rethrow_exception(pointer);
+        } catch (const UnboundedCost& error) {
+          nb::list state;
+          for (std::size_t bit = 0; bit < 64 * error.state.size(); ++bit) {
+            if (test_bit(error.state.data(), bit)) state.append(bit);
+          }
+          PyErr_SetObject(static_cast<PyObject*>(type),
+                          nb::make_tuple(error.what(), state, error.action, error.is_certain).ptr());
+        }
+      },
+      unbounded.ptr());
+
   nb::class_<PySolver>(module, "Solver",
                        "A planner with its table of values; states are numbered by the solver.\n\n"
                        "While one thread works (add, solve, q_values, greedy_action, run_episodes, the envelopes, "
@@ -159,9 +177,9 @@ void bind_planning(nb::module_& module) {
                        "is_dead, value, propositions, statistics. A progress function may read too; if it tries to work, "
                        "RuntimeError is raised.")
       .def(nb::init<const PyTask&, const std::string&, const std::string&, double, double, std::uint64_t,
-                    std::size_t>(),
+                    std::size_t, const std::string&>(),
            nb::arg("task"), nb::arg("planner"), nb::arg("heuristic"), nb::arg("epsilon"), nb::arg("penalty"),
-           nb::arg("seed"), nb::arg("depth"), nb::keep_alive<1, 2>())
+           nb::arg("seed"), nb::arg("depth"), nb::arg("objective") = "penalty", nb::keep_alive<1, 2>())
       .def("initial", &PySolver::initial, "The initial state.")
       .def(
           "add",
@@ -188,6 +206,26 @@ void bind_planning(nb::module_& module) {
           nb::arg("deadline") = nb::none(),
           "Searches; returns the status. A limit of 0 is none; memory is in bytes. `progress` is called with value, "
           "expanded states, seconds and memory a few times a second.")
+      .def(
+          "solve_with_bounds",
+          [](PySolver& self, StateId state, double seconds, std::size_t memory, std::size_t expansions,
+             std::size_t trials, double cpu_seconds, const nb::object& progress, const Deadline* deadline) {
+            ValueBounds bounds{0, 0};
+            const char* status = status_name(self.work(state, progress, [&](Solver& solver, const Solver::Poll& poll) {
+              return solver.solve_with_bounds(state, {seconds, memory, expansions, trials, cpu_seconds, deadline}, poll,
+                                              bounds);
+            }));
+            return nb::make_tuple(status, bounds.lower, bounds.upper, bounds.goal_lower, bounds.goal_upper);
+          },
+          nb::sig("def solve_with_bounds(self, state: int, seconds: float = 0.0, memory: int = 0, expansions: int = 0, "
+                  "trials: int = 0, cpu_seconds: float = 0.0, "
+                  "progress: collections.abc.Callable[[float, int, float, int], object] | None = None, "
+                  "deadline: Deadline | None = None) -> tuple[str, float, float, float, float]"),
+          nb::arg("state"), nb::arg("seconds") = 0.0, nb::arg("memory") = 0, nb::arg("expansions") = 0,
+          nb::arg("trials") = 0, nb::arg("cpu_seconds") = 0.0, nb::arg("progress") = nb::none(),
+          nb::arg("deadline") = nb::none(),
+          "As solve, until the value is known up to epsilon: the status, bounds of the value (of the probability of "
+          "failing under maxprob), and of the greatest probability of reaching a goal (under lexicographic).")
       .def(
           "run_episodes",
           [](PySolver& self, std::uint64_t seed, std::uint64_t first, std::size_t count, std::int64_t max_steps,
@@ -346,12 +384,18 @@ void bind_planning(nb::module_& module) {
       [] {
         nb::list result;
         for (const PlannerEntry& entry : planners()) {
-          result.append(nb::make_tuple(entry.name, entry.is_optimal, entry.takes_rewards, entry.description));
+          nb::list objectives;
+          for (const Objective objective : entry.objectives) {
+            objectives.append(kObjectiveNames[static_cast<std::size_t>(objective)]);
+          }
+          result.append(nb::make_tuple(entry.name, entry.is_optimal, entry.takes_rewards, entry.description,
+                                       nb::tuple(objectives), entry.takes_zero_costs));
         }
         return result;
       },
-      nb::sig("def planners() -> list[tuple[str, bool, bool, str]]"),
-      "The planners: name, whether it is optimal under an admissible heuristic, whether costs may be negative, description.");
+      nb::sig("def planners() -> list[tuple[str, bool, bool, str, tuple[str, ...], bool]]"),
+      "The planners: name, whether it is optimal under an admissible heuristic, whether costs may be negative, description, "
+      "objectives, whether costs may be 0.");
 }
 
 }  // namespace asnets

@@ -53,11 +53,11 @@ Task::Task(const TaskArrays& arrays) : arrays_(arrays) {
 // The sums are in the order of `block_cost_in_state`; as rounding keeps the order of numbers, the bounds hold exactly.
 void Task::find_costs() {
   const std::size_t blocks = arrays_.block_cost.size();
-  std::vector<ActionCost> bounds(blocks, {0, 0});
+  std::vector<ActionCost> bounds(blocks, {0, 0, 0, 0});
   has_cost_.assign(blocks, false);
   for (std::size_t b = blocks; b-- > 0;) {  // Parts come after what holds them.
     const auto block = static_cast<std::int32_t>(b);
-    ActionCost bound{arrays_.block_cost[b], arrays_.block_cost[b]};
+    ActionCost bound{arrays_.block_cost[b], arrays_.block_cost[b], std::abs(arrays_.block_cost[b]), 1};
     bool has_cost = arrays_.block_cost[b] != 0;
     const auto add = [&](std::int32_t part, double probability) {
       const auto index = static_cast<std::size_t>(part);
@@ -65,6 +65,8 @@ void Task::find_costs() {
       has_cost = true;
       bound.least += probability * bounds[index].least;
       bound.greatest += probability * bounds[index].greatest;
+      bound.size += probability * bounds[index].size;
+      bound.roundings += bounds[index].roundings + 3;  // Of the probability, the product and the sum.
     };
     for (const std::int32_t child : arrays_.block_children[block]) add(child, 1);
     for (const std::int32_t factor : arrays_.block_factors[block]) {
@@ -72,17 +74,22 @@ void Task::find_costs() {
       const auto outcomes = arrays_.factor_blocks[factor];
       for (std::size_t o = 0; o < outcomes.size(); ++o) add(outcomes[o], arrays_.factor_probability[first + o]);
     }
-    if (!always_holds(arrays_.block_guard[b])) bound = {std::min(bound.least, 0.0), std::max(bound.greatest, 0.0)};
+    if (!always_holds(arrays_.block_guard[b])) {
+      bound.least = std::min(bound.least, 0.0);
+      bound.greatest = std::max(bound.greatest, 0.0);
+    }
     bounds[b] = bound;
     has_cost_[b] = has_cost;
   }
   costs_.reserve(num_actions());
   for (std::size_t a = 0; a < num_actions(); ++a) {
-    ActionCost cost{arrays_.action_cost[a], arrays_.action_cost[a]};
+    ActionCost cost{arrays_.action_cost[a], arrays_.action_cost[a], std::abs(arrays_.action_cost[a]), 1};
     const auto block = static_cast<std::size_t>(arrays_.action_block[a]);
     if (block < blocks && has_cost_[block]) {
       cost.least += bounds[block].least;
       cost.greatest += bounds[block].greatest;
+      cost.size += bounds[block].size;
+      cost.roundings += bounds[block].roundings + 1;
     }
     if (!std::isfinite(cost.least) || !std::isfinite(cost.greatest)) {
       throw std::invalid_argument("task arrays: costs must be finite");

@@ -100,6 +100,10 @@ class Task {
   double max_cost(ActionId action) const { return costs_[static_cast<std::size_t>(action)].greatest; }
   // Whether the cost is the same number in all states: then it is min_cost.
   bool has_constant_cost(ActionId action) const { return min_cost(action) == max_cost(action); }
+  // How often, at most, a number was rounded between the costs of the domain and that of the action in a state; and the
+  // sum of the absolute values of its parts, at most, of which the error is a share.
+  std::uint32_t cost_roundings(ActionId action) const { return costs_[static_cast<std::size_t>(action)].roundings; }
+  double cost_size(ActionId action) const { return costs_[static_cast<std::size_t>(action)].size; }
   // Whether the bounds of some action allow such a cost.
   bool has_negative_costs() const { return has_negative_costs_; }
   bool has_zero_costs() const { return has_zero_costs_; }
@@ -108,6 +112,8 @@ class Task {
   struct ActionCost {
     double least;
     double greatest;
+    double size;  // Of the parts together, by absolute value.
+    std::uint32_t roundings;
   };
 
   void validate() const;

@@ -68,6 +68,7 @@ class _Shape:
         unit: Whether all costs are 1.
         nested: Whether there are costs inside `when`, `forall` and `probabilistic` too. All actions still cost
             something in every state.
+        zeros: Whether half of the costs are 0.
     """
 
     near: int
@@ -81,6 +82,7 @@ class _Shape:
     wait: bool
     unit: bool
     nested: bool
+    zeros: bool
     seed: int
 
 
@@ -107,6 +109,7 @@ class _Builder:
     def __init__(self, shape: _Shape) -> None:
         self.shape = shape
         self.random = random.Random(shape.seed)
+        self.costs = COSTS + (Fraction(0),) * len(COSTS) if shape.zeros else COSTS
         self.near = [f"n{i}" for i in range(shape.near)]
         self.far = [f"f{i}" for i in range(shape.far)]
         self.ring = [f"r{i}" for i in range(3)] if shape.trap == "ring" else []
@@ -162,13 +165,13 @@ class _Builder:
         if self.shape.unit:
             amount: Number | FunctionTerm = Number(Fraction(1))
         elif self.random.random() < 0.5:
-            amount = Number(self.random.choice(COSTS))
+            amount = Number(self.random.choice(self.costs))
         else:
             function = f"{relation}-cost"
             self.parts.functions[function] = arity
             amount = FunctionTerm(function, variables)
             for row in dict.fromkeys(map(tuple, rows)):
-                value = FunctionValue(FunctionTerm(function, row), self.random.choice(COSTS))
+                value = FunctionValue(FunctionTerm(function, row), self.random.choice(self.costs))
                 self.parts.values.append(value)
         if self.shape.nested:
             effect = self._with_costs(effect)
@@ -334,17 +337,18 @@ def _negation(condition: Condition) -> Condition:
     return condition.body if isinstance(condition, Not) else Not(condition)
 
 
-def ssps(*, nested: bool = False) -> SearchStrategy[tuple[Domain, Problem]]:
+def ssps(*, nested: bool = False, zeros: bool = False) -> SearchStrategy[tuple[Domain, Problem]]:
     """Tasks of some 20 to 300 reachable states; to be grounded with `costs="metric"`.
 
     Args:
         nested: Whether what actions cost depends on the state.
+        zeros: Whether half of the costs are 0, so that there are end components in which one pays nothing.
     """
-    return _ssps(nested)
+    return _ssps(nested, zeros)
 
 
 @st.composite
-def _ssps(draw: DrawFn, nested: bool) -> tuple[Domain, Problem]:
+def _ssps(draw: DrawFn, nested: bool, zeros: bool) -> tuple[Domain, Problem]:
     shape = _Shape(
         near=draw(st.integers(3, 12)),
         far=draw(st.integers(3, 12)),
@@ -357,6 +361,7 @@ def _ssps(draw: DrawFn, nested: bool) -> tuple[Domain, Problem]:
         wait=draw(st.booleans()),
         unit=draw(st.integers(0, 9)) == 9,
         nested=nested,
+        zeros=zeros,
         seed=draw(st.integers(0, 2**32 - 1)),
     )
     return _Builder(shape).task()

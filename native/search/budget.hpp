@@ -10,7 +10,8 @@
 
 namespace asnets {
 
-enum class Status : int { kConverged, kTime, kMemory, kExpansions, kTrials, kInterrupted };
+enum class Status : int { kConverged, kTime, kMemory, kExpansions, kTrials, kInterrupted, kPrecision };
+// kPrecision: floating point does not let the bounds come as near to each other as was asked for.
 
 struct SearchLimits {
   double seconds = 0;          // Wall time; 0: none.

@@ -22,7 +22,7 @@ void CgIlaoStar::activate(StateId state, const SearchGraph::Choice& choice) {
 
 void CgIlaoStar::on_expanded(StateId state) {
   if (first_.size() <= state) first_.resize(std::max<std::size_t>(state + 1, graph_.size()), 0);
-  if (graph_.is_dead(state)) return;
+  if (graph_.is_dead(state) || has_traps_) return;  // All are active where values have to stay below the true ones.
   const SearchGraph::Backup best = graph_.evaluate(state);
   if (best.action >= 0) activate(state, {best.action, best.distribution, best.successors});
 }
@@ -36,7 +36,7 @@ void CgIlaoStar::on_changed(StateId state, double before, double after) {
 }
 
 bool CgIlaoStar::enforce(StateId state) {
-  if (is_solved(state) || !graph_.is_expanded(state)) return false;
+  if (state != graph_.representative(state) || is_labelled(state) || !graph_.is_expanded(state)) return false;
   const double value = graph_.value(state);
   const double limit = value - epsilon_;
   ++statistics_.backups;

@@ -7,7 +7,8 @@
 // What it guarantees: at the end V(s) <= Q(s, a) + ε for all actions of all expanded states, so that with an admissible
 // heuristic values are optimal up to the error that residuals of ε allow, as for ILAO*.
 // How it differs: where a value has fallen, so that constraints of other states may have become violated, all expanded
-// states are swept when the passes have converged, instead of keeping lists of predecessors.
+// states are swept when the passes have converged, instead of keeping lists of predecessors. Where there may be traps, all
+// actions are active, as for ILAO*: lower bounds need values that were never too high.
 #pragma once
 
 #include <vector>
@@ -27,6 +28,7 @@ class CgIlaoStar final : public IlaoStar {
   bool after_pass(Budget& budget) override;
   bool accept(Budget& budget) override;
   void on_reopened() override { fallen_ = true; }
+  double residual_below() const override { return has_traps_ ? 0 : epsilon_; }
 
  private:
   bool is_restricted(StateId state) const { return state < first_.size() && first_[state] != 0; }

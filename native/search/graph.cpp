@@ -18,22 +18,26 @@ constexpr std::uint32_t kNoDistribution = static_cast<std::uint32_t>(-1);
 
 }  // namespace
 
-SearchGraph::SearchGraph(const Task& task, const SuccessorGenerator& generator, Heuristic& heuristic, double penalty,
-                         Statistics& statistics)
+SearchGraph::SearchGraph(const Task& task, const SuccessorGenerator& generator, Heuristic& heuristic,
+                         Objective objective, double penalty, bool rounds_down, Statistics& statistics)
     : task_(task),
       generator_(generator),
       heuristic_(heuristic),
-      penalty_(penalty),
+      ignores_costs_(objective == Objective::kMaxprob),
+      rounds_down_(rounds_down),
+      penalty_(ignores_costs_ ? 1 : objective == Objective::kLexicographic ? kInfinity : penalty),
+      dead_value_(objective == Objective::kLexicographic ? 0 : penalty_),
       statistics_(statistics),
+      is_plain_(!rounds_down),
       table_(task.num_words()),
       flat_(flatten_actions(task)),
       expander_(task, kMaxSuccessors),
       scratch_(task.num_words()) {
-  for (std::size_t a = 0; a < flat_.size(); ++a) {
+  for (std::size_t a = 0; a < task_.num_actions(); ++a) {
     const auto action = static_cast<ActionId>(a);
-    const bool is_plain = !flat_[a].changes.empty() && task.has_constant_cost(action);
-    plain_distribution_.push_back(is_plain ? distribution_id(flat_[a].probabilities, 1, task.min_cost(action))
-                                           : kNoDistribution);
+    const bool is_plain = !flat_[a].changes.empty() && (ignores_costs_ || task_.has_constant_cost(action));
+    const double cost = ignores_costs_ ? 0 : task_.min_cost(action);
+    plain_distribution_.push_back(is_plain ? distribution_id(flat_[a].probabilities, 1, cost) : kNoDistribution);
   }
 }
 
@@ -51,6 +55,7 @@ StateId SearchGraph::add(const Word* state) {
   if (const std::optional<StateId> known = table_.find(state)) return *known;
   // A state is added once its value is known: the heuristic may be interrupted.
   double value = 0;
+  double promise = 0;
   std::uint8_t flags = 0;
   if (task_.is_goal(state)) {
     flags = kGoal;
@@ -60,10 +65,11 @@ StateId SearchGraph::add(const Word* state) {
     ASNETS_ASSERT(value >= 0);
     ++statistics_.evaluated;
     if (value == kInfinity) {
-      value = penalty_;
+      value = dead_value_;
       flags = kDead;
     } else {
-      value = std::min(value, std::nextafter(penalty_, 0));
+      promise = value;
+      value = ignores_costs_ ? 0 : std::min(value, std::nextafter(penalty_, 0));
     }
   }
   const StateId id = table_.intern(state);
@@ -71,12 +77,13 @@ StateId SearchGraph::add(const Word* state) {
   values_.push_back(value);
   flags_.push_back(flags);
   records_.push_back(nullptr);
+  if (ignores_costs_) promises_.push_back(promise);
   return id;
 }
 
 void SearchGraph::mark_dead(StateId state) {
   flags_[state] |= kDead;
-  values_[state] = penalty_;
+  values_[state] = dead_value_;
 }
 
 std::uint32_t* SearchGraph::allocate(std::size_t size) {
@@ -149,7 +156,11 @@ void SearchGraph::expand(StateId state) {
         successors_[kept] = successors_[i];
         probabilities_[kept++] = probabilities_[i];
       }
-      if (kept == 0) continue;  // The state never changes.
+      const double cost = ignores_costs_ ? 0 : task_.cost(action, table_.state(state));
+      if (kept == 0) {  // The state never changes.
+        if (cost < 0) earning_loops_.push_back({state, action});
+        continue;
+      }
       successors_.resize(kept);
       probabilities_.resize(kept);
       double leaves = 0;
@@ -158,9 +169,10 @@ void SearchGraph::expand(StateId state) {
         for (double& probability : probabilities_) probability /= leaves;
       }
       const double repetitions = stays > 0 ? 1 / leaves : 1;
-      distribution = distribution_id(probabilities_, repetitions, task_.cost(action, table_.state(state)) * repetitions);
+      distribution = distribution_id(probabilities_, repetitions, cost * repetitions);
     }
     ASNETS_ASSERT(distributions_[distribution].probabilities.size() == successors_.size());
+    most_successors_ = std::max(most_successors_, successors_.size());
     ++record_[0];
     record_.push_back(static_cast<std::uint32_t>(action));
     record_.push_back(distribution);
@@ -177,7 +189,20 @@ SearchGraph::Backup SearchGraph::evaluate(StateId state) {
   ++statistics_.backups;
   Backup best{penalty_};
   Choices all = choices(state);
-  for (Choice choice; all.next(choice);) best.improve(q_value(choice), choice);
+  if (!ignores_costs_) {
+    for (Choice choice; all.next(choice);) best.improve(q_value(choice), choice);
+    return best;
+  }
+  // Of equal ones, the most hopeful: otherwise a search goes round wherever it is free, which is everywhere.
+  double hope = 0;
+  for (Choice choice; all.next(choice);) {
+    const double q = q_value(choice);
+    if (q > best.value || q >= penalty_) continue;
+    const double found = promise(choice);
+    if (q == best.value && found >= hope) continue;
+    best = {q, choice.action, choice.distribution, choice.successors};
+    hope = found;
+  }
   return best;
 }
 
@@ -185,12 +210,13 @@ bool SearchGraph::close_trap(StateId root, std::size_t max_expansions, Budget& b
   std::vector<StateId> seen;
   std::vector<bool> is_seen;
   const auto visit = [&](StateId state) {
+    ASNETS_ASSERT(state == representative(state));
     if (state >= is_seen.size()) is_seen.resize(std::max<std::size_t>(state + 1, size()), false);
     if (is_seen[state]) return;
     is_seen[state] = true;
     seen.push_back(state);
   };
-  visit(root);
+  visit(representative(root));
   for (std::size_t i = 0; i < seen.size(); ++i) {
     budget.tick();
     // A solved state that is worth less than giving up reaches a goal with some probability.
@@ -203,7 +229,7 @@ bool SearchGraph::close_trap(StateId root, std::size_t max_expansions, Budget& b
     }
     Choices all = choices(seen[i]);
     for (Choice choice; all.next(choice);) {
-      for (std::size_t s = 0; s < choice.size(); ++s) visit(choice.successors[s]);
+      for (std::size_t s = 0; s < choice.size(); ++s) visit(successor(choice, s));
     }
   }
   for (const StateId state : seen) mark_dead(state);

@@ -5,6 +5,16 @@
 //   V(s) = 0 at goals,  V(s) = min(D, min_a Q(s, a)) elsewhere,  Q(s, a) = c(s, a) + sum_s' P(s' | s, a) V(s').
 // A state starts with its heuristic value, clamped below D where it is finite: only an infinite one is a dead end.
 //
+// Where the objective is the probability of reaching a goal, costs count as 0 and D is 1, so that values are the least
+// probabilities of failing; the heuristic then only tells dead ends, and which of equal choices to look at first.
+//
+// Zero-cost end components (all of them, where costs do not count) are traps: a set of states in which a policy can stay
+// for ever for nothing, so that any value that is not above that of its exits is a fixpoint of backups. Once found they
+// are collapsed [kolobov2011heuristic, "FRET"]: one of the states represents all of them, with the choices of all that
+// leave the set, each repeated until it does. Values and choices are those of representatives; records keep the states as
+// they are, and `representative` is looked up where they are read. To get from any state of a trap to the one whose choice
+// leaves it is free, and `within_trap` says how.
+//
 // Transitions are kept once they are computed. An action that may leave the state unchanged is replaced by the
 // equivalent one that is repeated until the state changes; one that never changes it is left out. The greedy choice and
 // all values stay the same, and backups converge faster.
@@ -21,6 +31,7 @@
 #include "flat_actions.hpp"
 #include "heuristics/heuristic.hpp"
 #include "search/budget.hpp"
+#include "search/objective.hpp"
 #include "simulator.hpp"
 #include "state_table.hpp"
 #include "successor_generator.hpp"
@@ -38,8 +49,8 @@ struct Distribution {
 
 class SearchGraph {
  public:
-  SearchGraph(const Task& task, const SuccessorGenerator& generator, Heuristic& heuristic, double penalty,
-              Statistics& statistics);
+  SearchGraph(const Task& task, const SuccessorGenerator& generator, Heuristic& heuristic, Objective objective,
+              double penalty, bool rounds_down, Statistics& statistics);
 
   // An applicable action of an expanded state.
   struct Choice {
@@ -91,15 +102,16 @@ class SearchGraph {
   void expand(StateId state);
   bool is_expanded(StateId state) const { return records_[state] != nullptr; }
   bool is_goal(StateId state) const { return flags_[state] & kGoal; }
-  bool is_dead(StateId state) const { return flags_[state] & kDead; }
-  bool is_terminal(StateId state) const { return flags_[state] & (kGoal | kDead); }
+  bool is_dead(StateId state) const { return flags_[representative(state)] & kDead; }
+  bool is_terminal(StateId state) const { return flags_[representative(state)] & (kGoal | kDead); }
   void mark_dead(StateId state);
   double value(StateId state) const {
     ASNETS_ASSERT(state < values_.size());
-    return values_[state];
+    return values_[representative(state)];
   }
+  // Of a representative.
   void set_value(StateId state, double value) {
-    ASNETS_ASSERT(value <= penalty_);
+    ASNETS_ASSERT(value <= penalty_ && state == representative(state));
     values_[state] = value;
   }
   double penalty() const { return penalty_; }
@@ -112,7 +124,13 @@ class SearchGraph {
     ASNETS_ASSERT(is_expanded(state));
     return Choices(*this, records_[state]);
   }
+  // The choices of a state itself, whoever represents it.
+  Choices own_choices(StateId state) const {
+    const auto own = own_records_.find(state);
+    return Choices(*this, own == own_records_.end() ? records_[state] : own->second);
+  }
   double q_value(const Choice& choice) const {
+    if (!is_plain_) return careful_q_value(choice);
     double q = choice.distribution->cost;
     const std::vector<double>& probabilities = choice.distribution->probabilities;
     for (std::size_t i = 0; i < probabilities.size(); ++i) q += probabilities[i] * values_[choice.successors[i]];
@@ -120,6 +138,32 @@ class SearchGraph {
   }
   // What a backup of an expanded state would give; does not change the value.
   Backup evaluate(StateId state);
+
+  // --- Traps. The state that stands for a state: itself, unless it is in a trap that was collapsed.
+  StateId representative(StateId state) const {
+    return state < representatives_.size() ? representatives_[state] : state;
+  }
+  StateId successor(const Choice& choice, std::size_t i) const { return representative(choice.successors[i]); }
+  StateId successor(const Backup& backup, std::size_t i) const { return representative(backup.successors[i]); }
+  bool is_trap(StateId state) const { return !traps_.empty() && traps_.contains(state); }
+  // How many states a representative stands for.
+  std::size_t num_members(StateId state) const { return is_trap(state) ? traps_.at(state).members.size() : 1; }
+  // Makes one of representatives that form an end component without cost, all of them expanded. Without a way out, they are
+  // dead ends. Returns who represents them.
+  StateId collapse(const std::vector<StateId>& states);
+  // The choice of a state of a trap, of its own, by which a policy gets to where the trap is left by `exit`, a choice of
+  // the representative, and takes it there.
+  Backup within_trap(StateId state, const Backup& exit);
+  // Lower is more hopeful: what the heuristic says of where a choice leads, where costs do not count; else 0.
+  double promise(const Choice& choice) const;
+
+  // States with actions that leave them as they are and earn something, as far as they were expanded.
+  struct EarningLoop {
+    StateId state;
+    ActionId action;
+  };
+  const std::vector<EarningLoop>& earning_loops() const { return earning_loops_; }
+  std::size_t most_successors() const { return most_successors_; }
 
   // Looks from a state along all actions, expanding what has not been, up to `max_expansions`. If no goal can be
   // reached, all that was seen is a trap: marks it dead and returns true.
@@ -138,6 +182,15 @@ class SearchGraph {
   static constexpr std::uint8_t kGiven = 64;
 
  private:
+  // A collapsed end component.
+  struct Trap {
+    std::vector<StateId> members;
+    const std::uint32_t* exit = nullptr;  // The last one that was asked for, and the way there.
+    std::unordered_map<StateId, const std::uint32_t*> ways;
+  };
+
+  double careful_q_value(const Choice& choice) const;
+  void find_ways(Trap& trap, StateId target) const;
   std::uint32_t distribution_id(const std::vector<double>& probabilities, double repetitions, double cost);
   void successors_of(StateId state, ActionId action);
   std::uint32_t* allocate(std::size_t size);
@@ -145,13 +198,26 @@ class SearchGraph {
   const Task& task_;
   const SuccessorGenerator& generator_;
   Heuristic& heuristic_;
+  const bool ignores_costs_;
+  const bool rounds_down_;  // Each Q value, so that values from below stay below the true ones.
   const double penalty_;
+  const double dead_value_;  // The penalty; 0 where nothing more is paid once the goal is out of reach.
   Statistics& statistics_;
   Budget* budget_ = nullptr;
+  bool is_plain_;                  // Q values need no care.
   StateTable table_;
   std::vector<double> values_;
   std::vector<std::uint8_t> flags_;
   std::vector<const std::uint32_t*> records_;
+
+  std::vector<double> promises_;   // Of each state, where costs are ignored.
+  std::vector<EarningLoop> earning_loops_;
+  std::size_t most_successors_ = 1;  // Of a choice.
+
+  std::vector<StateId> representatives_;  // Empty before the first trap; states beyond its end represent themselves.
+  std::unordered_map<StateId, Trap> traps_;
+  std::unordered_map<StateId, const std::uint32_t*> own_records_;  // Of states that represent a trap.
+  std::unordered_map<const std::uint32_t*, StateId> owners_;       // Of choices of traps: the state whose choice it is.
 
   std::vector<FlatAction> flat_;  // Empty for actions that are not flat.
   std::deque<Distribution> distributions_;  // Never moved: choices point to them.

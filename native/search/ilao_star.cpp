@@ -33,7 +33,7 @@ IlaoStar::Pass IlaoStar::run_pass(StateId root, Budget& budget) {
   order_.clear();
   stack_.clear();
   const auto enter = [&](StateId state) {
-    if (is_solved(state) || graph_.is_marked(state, SearchGraph::kVisited)) return;
+    if (is_labelled(state) || graph_.is_marked(state, SearchGraph::kVisited)) return;
     if (!graph_.is_expanded(state)) {
       // A new state is backed up but not followed in this pass.
       graph_.expand(state);
@@ -55,15 +55,16 @@ IlaoStar::Pass IlaoStar::run_pass(StateId root, Budget& budget) {
       budget.tick();
       Frame& frame = stack_.back();
       if (frame.next < frame.greedy.size()) {
-        enter(frame.greedy.successors[frame.next++]);
+        enter(graph_.successor(frame.greedy, frame.next++));
         continue;
       }
       if (!graph_.is_dead(frame.state)) {
         const SearchGraph::Backup backup = best_choice(frame.state);
         const double before = graph_.value(frame.state);
-        graph_.set_value(frame.state, backup.value);
-        if (backup.value != before) on_changed(frame.state, before, backup.value);
-        pass.residual = std::max(pass.residual, std::abs(backup.value - before));
+        const double after = updated(frame.state, backup);
+        graph_.set_value(frame.state, after);
+        if (after != before) on_changed(frame.state, before, after);
+        pass.residual = std::max(pass.residual, std::abs(after - before));
         pass.changed |= backup.successors != frame.greedy.successors;
       }
       order_.push_back(frame.state);
@@ -87,8 +88,8 @@ void IlaoStar::close_traps(Budget& budget) {
       if (reaches[state] || graph_.is_dead(state)) continue;
       const SearchGraph::Backup backup = best_choice(state);
       for (std::size_t i = 0; i < backup.size() && !reaches[state]; ++i) {
-        const StateId successor = backup.successors[i];
-        reaches[state] = reaches[successor] || (is_solved(successor) && !graph_.is_dead(successor));
+        const StateId successor = graph_.successor(backup, i);
+        reaches[state] = reaches[successor] || (is_labelled(successor) && !graph_.is_dead(successor));
       }
       changed |= reaches[state];
     }

@@ -60,12 +60,12 @@ bool Lrtdp::check_solved(StateId root, Budget& budget) {
       const double before = graph_.value(state);
       ensure_expanded(state);
       const SearchGraph::Backup backup = graph_.evaluate(state);
-      if (std::abs(backup.value - before) > epsilon_) {
+      if (std::abs(updated(state, backup) - before) > epsilon_) {
         consistent = false;
         continue;
       }
       for (std::size_t i = 0; i < backup.size(); ++i) {
-        const StateId successor = backup.successors[i];
+        const StateId successor = graph_.successor(backup, i);
         if (is_settled(successor) || graph_.is_marked(successor, SearchGraph::kOpen)) continue;
         graph_.mark(successor, SearchGraph::kOpen);
         open_.push_back(successor);

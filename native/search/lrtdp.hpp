@@ -30,7 +30,7 @@ class Lrtdp : public Solver {
   virtual void count_trial(Budget& budget) { budget.start_trial(); }
 
  private:
-  bool is_settled(StateId state) const { return is_solved(state) || graph_.is_marked(state, SearchGraph::kBorder); }
+  bool is_settled(StateId state) const { return is_labelled(state) || graph_.is_marked(state, SearchGraph::kBorder); }
   void run_trial(StateId state, Budget& budget);
   bool check_solved(StateId state, Budget& budget);
 

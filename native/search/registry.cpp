@@ -19,13 +19,16 @@ std::unique_ptr<Solver> make(const Task& task, const SuccessorGenerator& generat
 }  // namespace
 
 const std::vector<PlannerEntry>& planners() {
-  // Name, optimal, takes rewards, description, how to make it.
+  using enum Objective;
+  // Name, optimal, takes rewards, objectives, takes zero costs, description, how to make it.
   static const std::vector<PlannerEntry> registry{
-      {"vi", true, true, "value iteration over all reachable states", make<ValueIteration>},
-      {"lrtdp", true, false, "labelled real-time dynamic programming", make<Lrtdp>},
-      {"ilao", true, false, "ILAO*: passes over the greedy policy's graph", make<IlaoStar>},
-      {"cgilao", true, false, "CG-iLAO*: ILAO* that looks only at actions that matter", make<CgIlaoStar>},
-      {"ssipp", false, false, "SSiPP: replanning with short-sighted SSPs", make<Ssipp>},
+      {"vi", true, true, {kPenalty, kMaxprob, kLexicographic}, true, "interval value iteration over all reachable states",
+       make<ValueIteration>},
+      {"lrtdp", true, false, {kPenalty, kMaxprob}, true, "labelled real-time dynamic programming", make<Lrtdp>},
+      {"ilao", true, false, {kPenalty, kMaxprob}, true, "ILAO*: passes over the greedy policy's graph", make<IlaoStar>},
+      {"cgilao", true, false, {kPenalty, kMaxprob}, true, "CG-iLAO*: ILAO* that looks only at actions that matter",
+       make<CgIlaoStar>},
+      {"ssipp", false, false, {kPenalty}, false, "SSiPP: replanning with short-sighted SSPs", make<Ssipp>},
   };
   return registry;
 }

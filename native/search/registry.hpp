@@ -12,7 +12,9 @@ namespace asnets {
 struct PlannerEntry {
   std::string name;
   bool is_optimal;  // Whether values are optimal, up to the error that ε allows, under an admissible heuristic.
-  bool takes_rewards;  // Whether costs may be negative.
+  bool takes_rewards;                 // Whether costs may be negative.
+  std::vector<Objective> objectives;  // Those that it is made for.
+  bool takes_zero_costs;              // Whether cycles without cost do not keep it going for ever.
   std::string description;
   std::unique_ptr<Solver> (*make)(const Task& task, const SuccessorGenerator& generator, const SolverConfig& config);
 };

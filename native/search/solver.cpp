@@ -10,13 +10,32 @@
 
 namespace asnets {
 
+namespace {
+
+// Where penalties are so much larger than costs, the rounding of backups may come to something.
+constexpr double kLargePenalty = 1e4;
+
+double least_cost(const Task& task, Objective objective) {
+  double least = kInfinity;
+  for (std::size_t a = 0; a < task.num_actions(); ++a) least = std::min(least, task.min_cost(static_cast<ActionId>(a)));
+  return objective == Objective::kMaxprob ? 0 : least == kInfinity ? 1 : std::max(0.0, least);
+}
+
+}  // namespace
+
 Solver::Solver(const Task& task, const SuccessorGenerator& generator, const SolverConfig& config)
     : task_(task),
       generator_(generator),
+      objective_(config.objective),
+      target_(config.epsilon),
       epsilon_(config.epsilon),
-      is_admissible_(find_heuristic(config.heuristic).is_admissible),
+      // To tell dead ends is all that is asked of it where costs do not count; all heuristics can.
+      is_admissible_(config.objective == Objective::kMaxprob || find_heuristic(config.heuristic).is_admissible),
+      has_traps_(config.objective == Objective::kMaxprob || task.has_zero_costs()),
+      least_cost_(least_cost(task, config.objective)),
+      rounds_down_((has_traps_ && is_admissible_) || config.penalty > kLargePenalty * least_cost_),
       heuristic_(find_heuristic(config.heuristic).make(task)),
-      graph_(task, generator, *heuristic_, config.penalty, statistics_),
+      graph_(task, generator, *heuristic_, config.objective, config.penalty, rounds_down_, statistics_),
       random_(config.seed, 0) {}
 
 template <typename Work>
@@ -42,17 +61,37 @@ Status Solver::solve(StateId state, const SearchLimits& limits, const Poll& poll
   return within(limits, poll, [&](Budget& budget) { settle(state, budget); });
 }
 
-void Solver::settle(StateId state, Budget& budget) {
-  if (is_solved(state)) return;
-  do {
-    search(state, budget);
-  } while (!is_admissible_ && is_solved(state) && reopen_stale(state, budget));
+Status Solver::solve_with_bounds(StateId state, const SearchLimits& limits, const Poll& poll, ValueBounds& bounds) {
+  const Status status = within(limits, poll, [&](Budget& budget) {
+    settle(state, budget);
+    certify(state, budget);
+  });
+  bounds = status == Status::kConverged ? bounds_ : known_bounds(state);
+  return status;
+}
+
+void Solver::settle(StateId given, Budget& budget) {
+  while (!is_solved(given)) {
+    const StateId state = graph_.representative(given);
+    if (!is_labelled(state)) search(state, budget);
+    if (!is_labelled(state)) return;
+    if (has_traps_ && eliminate_traps(state, budget)) continue;
+    if (!is_admissible_ && reopen_stale(state, budget)) continue;
+    return;
+  }
+}
+
+void Solver::forget_labels() {
+  for (StateId state = 0; state < graph_.size(); ++state) graph_.unmark(state, SearchGraph::kSolved);
+  fixed_.clear();
+  on_reopened();
 }
 
 std::pair<SearchGraph::Backup, double> Solver::update(StateId state) {
   const SearchGraph::Backup backup = graph_.evaluate(state);
-  const double residual = std::abs(backup.value - graph_.value(state));
-  graph_.set_value(state, backup.value);
+  const double value = updated(state, backup);
+  const double residual = std::abs(value - graph_.value(state));
+  graph_.set_value(state, value);
   return {backup, residual};
 }
 
@@ -62,7 +101,7 @@ StateId Solver::sample(const SearchGraph::Backup& backup) {
   for (; i + 1 < backup.size() && draw >= backup.distribution->probabilities[i]; ++i) {
     draw -= backup.distribution->probabilities[i];
   }
-  return backup.successors[i];
+  return graph_.successor(backup, i);
 }
 
 ActionId Solver::greedy_action(StateId state) {
@@ -72,16 +111,33 @@ ActionId Solver::greedy_action(StateId state) {
 }
 
 SearchGraph::Backup Solver::policy_choice(StateId state) {
-  if (!is_solved(state)) return best_choice(state);
+  const StateId representative = graph_.representative(state);
+  const SearchGraph::Backup choice = representative_choice(representative);
+  if (choice.action < 0 || !graph_.is_trap(representative)) return choice;
+  return graph_.within_trap(state, choice);
+}
+
+SearchGraph::Backup Solver::representative_choice(StateId state) {
+  if (!is_labelled(state)) return best_choice(state);
+  if (has_traps_) {
+    if (const auto found = fixed_.find(state); found != fixed_.end()) {
+      if (found->second == nullptr) return {graph_.penalty()};
+      const SearchGraph::Choice choice = graph_.choice_at(found->second);
+      return {graph_.q_value(choice), choice.action, choice.distribution, choice.successors};
+    }
+  }
+  double hope = 0;
   SearchGraph::Backup closest{graph_.penalty()};
   double distance = std::abs(graph_.penalty() - graph_.value(state));  // Of giving up.
   SearchGraph::Choices all = graph_.choices(state);
   for (SearchGraph::Choice choice; all.next(choice);) {
     const StateId* const end = choice.successors + choice.size();
-    if (!std::all_of(choice.successors, end, [&](StateId successor) { return is_solved(successor); })) continue;
+    if (!std::all_of(choice.successors, end, [&](StateId successor) { return is_labelled(graph_.representative(successor)); })) continue;
     const double q = graph_.q_value(choice);
-    if (std::abs(q - graph_.value(state)) >= distance) continue;
-    distance = std::abs(q - graph_.value(state));
+    const double found = std::abs(q - graph_.value(state));
+    if (found > distance || (found == distance && (closest.action < 0 || graph_.promise(choice) >= hope))) continue;
+    distance = found;
+    hope = graph_.promise(choice);
     closest = {q, choice.action, choice.distribution, choice.successors};
   }
   return closest;
@@ -99,16 +155,17 @@ bool Solver::reopen_stale(StateId root, Budget& budget) {
       budget.tick();
       const StateId state = states[i];
       if (graph_.is_terminal(state)) continue;
-      const SearchGraph::Backup backup = policy_choice(state);
+      const SearchGraph::Backup backup = representative_choice(state);
       const double best = graph_.evaluate(state).value;
       if (std::abs(best - graph_.value(state)) > epsilon_ * (1 + kResidualRounding)) {
         stale = true;
         graph_.set_value(state, best);
       }
       for (std::size_t s = 0; s < backup.size(); ++s) {
-        if (graph_.is_marked(backup.successors[s], SearchGraph::kVisited)) continue;
-        graph_.mark(backup.successors[s], SearchGraph::kVisited);
-        states.push_back(backup.successors[s]);
+        const StateId successor = graph_.successor(backup, s);
+        if (graph_.is_marked(successor, SearchGraph::kVisited)) continue;
+        graph_.mark(successor, SearchGraph::kVisited);
+        states.push_back(successor);
       }
     }
   } catch (...) {
@@ -118,9 +175,7 @@ bool Solver::reopen_stale(StateId root, Budget& budget) {
   }
   forget();
   if (!stale) return false;
-  // Policies of other solved states may lead here as well.
-  for (StateId state = 0; state < graph_.size(); ++state) graph_.unmark(state, SearchGraph::kSolved);
-  on_reopened();
+  forget_labels();  // Policies of other solved states may lead here as well.
   return true;
 }
 
@@ -175,7 +230,7 @@ Solver::QValues Solver::q_values(StateId state, const SearchLimits& limits, cons
   result.status = within(limits, poll, [&](Budget& budget) {
     ensure_expanded(state);
     settle(state, budget);
-    SearchGraph::Choices all = graph_.choices(state);
+    SearchGraph::Choices all = graph_.own_choices(state);
     for (SearchGraph::Choice choice; all.next(choice);) {
       for (std::size_t s = 0; s < choice.size(); ++s) {
         budget.tick();
@@ -189,15 +244,19 @@ Solver::QValues Solver::q_values(StateId state, const SearchLimits& limits, cons
   }
   const double value = graph_.value(state);
   std::unordered_map<ActionId, double> changing;
-  SearchGraph::Choices all = graph_.choices(state);
+  SearchGraph::Choices all = graph_.own_choices(state);
   for (SearchGraph::Choice choice; all.next(choice);) {
     // Undo the repetition: Q(s, a) = P(stay) V(s) + P(leave) Q of leaving.
     const double leaves = 1 / choice.distribution->repetitions;
-    changing[choice.action] = (1 - leaves) * value + leaves * graph_.q_value(choice);
+    changing[choice.action] =
+        is_allowed(state, choice) ? (1 - leaves) * value + leaves * graph_.q_value(choice) : kInfinity;
   }
+  const auto stay_cost = [&](ActionId action) {
+    return objective_ == Objective::kMaxprob ? 0 : task_.cost(action, graph_.table().state(state));
+  };
   for (const ActionId action : result.actions) {
     const auto found = changing.find(action);
-    result.values.push_back(found == changing.end() ? task_.cost(action, graph_.table().state(state)) + value : found->second);
+    result.values.push_back(found == changing.end() ? stay_cost(action) + value : found->second);
   }
   return result;
 }

@@ -3,10 +3,13 @@
 // A solver keeps what it has learnt: solving for another state goes on from there. States are those of its graph.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -24,6 +27,25 @@ struct SolverConfig {
   double penalty = 500;
   std::uint64_t seed = 0;
   std::size_t depth = 3;  // Of short-sighted SSPs.
+  Objective objective = Objective::kPenalty;
+};
+
+// The value is between `lower` and `upper`, in exact arithmetic; so is the greatest probability of reaching a goal, where
+// the objective is lexicographic. Where the objective is kMaxprob, all are probabilities of failing.
+struct ValueBounds {
+  double lower;
+  double upper;
+  double goal_lower = 0;
+  double goal_upper = 1;
+};
+
+// The expected cost has no lower bound, or none that is known: an end component has a choice that earns something.
+struct UnboundedCost : std::runtime_error {
+  UnboundedCost(std::vector<Word> where, ActionId what, bool certain)
+      : std::runtime_error("the expected cost has no lower bound"), state(std::move(where)), action(what), is_certain(certain) {}
+  std::vector<Word> state;
+  ActionId action;
+  bool is_certain;
 };
 
 class Solver {
@@ -35,9 +57,16 @@ class Solver {
 
   // Searches until the greedy policy from the state is ε-consistent, or a limit is reached.
   Status solve(StateId state, const SearchLimits& limits, const Poll& poll);
+  // The same, and goes on until the value is known up to ε, relative to max(1, |value|). Under an inadmissible heuristic, and
+  // for a planner that is not optimal, ε-consistency has to do.
+  Status solve_with_bounds(StateId state, const SearchLimits& limits, const Poll& poll, ValueBounds& bounds);
 
-  // Whether the greedy policy from the state is known to be ε-consistent.
-  bool is_solved(StateId state) const { return graph_.is_terminal(state) || graph_.is_marked(state, SearchGraph::kSolved); }
+  // Whether the greedy policy from the state is known to be ε-consistent, and to end.
+  bool is_solved(StateId state) const {
+    if (graph_.is_terminal(state)) return true;
+    const StateId representative = graph_.representative(state);
+    return is_labelled(representative) && (!has_traps_ || fixed_.contains(representative));
+  }
 
   // States, and whether a limit was reached before all of them were found; then there are none.
   struct Envelope {
@@ -74,7 +103,11 @@ class Solver {
   const Statistics& statistics() const { return statistics_; }
 
  protected:
+  // States in what follows are representatives, unless it says otherwise.
   virtual void search(StateId state, Budget& budget) = 0;
+  bool is_labelled(StateId state) const {
+    return graph_.is_terminal(state) || graph_.is_marked(state, SearchGraph::kSolved);
+  }
   // The backup of an expanded state, over the actions that the planner looks at.
   virtual SearchGraph::Backup best_choice(StateId state) { return graph_.evaluate(state); }
 
@@ -85,13 +118,39 @@ class Solver {
   void settle(StateId state, Budget& budget);
   // The states that the policy can visit without passing through marked ones; marks them.
   std::vector<StateId> collect_envelope(StateId state, std::uint8_t mark, Budget& budget);
-  // The choice of the policy in an expanded state. In a solved state it is the one that the value stands for: under an
-  // inadmissible heuristic, later searches may find a better one whose successors are not solved.
-  SearchGraph::Backup policy_choice(StateId state);
+  // The choice of the policy in any expanded state.
+  virtual SearchGraph::Backup policy_choice(StateId state);
+  // That of a representative. In a solved state it is the one that the value stands for: under an inadmissible heuristic,
+  // later searches may find a better one whose successors are not solved.
+  SearchGraph::Backup representative_choice(StateId state);
+  // Whether an action may be taken at all.
+  virtual bool is_allowed(StateId /*state*/, const SearchGraph::Choice&) const { return true; }
+
+  // Looks for traps in the graph of the policy from a labelled state: sets of states that it does not leave, and where it
+  // pays nothing. If there are any, collapses all end components of what is known around them, takes all labels back and
+  // returns true. Otherwise the choices of these states are fixed, and the policy ends with probability 1.
+  bool eliminate_traps(StateId state, Budget& budget);
+  void collapse_around(const std::vector<StateId>& trapped, Budget& budget);
+  void forget_labels();
+
+  // Bounds of the value of a solved state; searches on until they are near enough. Throws SearchStopped.
+  virtual void certify(StateId state, Budget& budget);
+  // Bounds that need no work.
+  virtual ValueBounds known_bounds(StateId state);
+  double lower_bound(StateId state);
+  // The cost of the policy from a labelled state, bounded from above.
+  double upper_bound(StateId state, double lower, Budget& budget);
+  // By how much values may exceed those of a backup.
+  virtual double residual_below() const { return 0; }
   // Under an inadmissible heuristic, a value may fall after a state that leads there was labelled. Looks for that in the
   // states of the policy; where it finds it, mends the values, takes all labels back and returns true.
   bool reopen_stale(StateId state, Budget& budget);
   virtual void on_reopened() {}
+  // What a backup makes of the value. Where there may be traps, lower bounds are never lowered again: the rounding of backups
+  // would go round in them for ever.
+  double updated(StateId state, const SearchGraph::Backup& backup) const {
+    return has_traps_ && is_admissible_ ? std::max(graph_.value(state), backup.value) : backup.value;
+  }
   // A backup: sets the value; returns what was found and how far the value moved.
   std::pair<SearchGraph::Backup, double> update(StateId state);
   void ensure_expanded(StateId state) {
@@ -101,8 +160,16 @@ class Solver {
 
   const Task& task_;
   const SuccessorGenerator& generator_;
-  const double epsilon_;
+  const Objective objective_;
+  const double target_;       // What bounds may differ by.
+  double epsilon_;            // The largest residual of a solved state: as `target_`, unless that was not enough.
   const bool is_admissible_;  // The heuristic.
+  bool is_optimal_ = true;
+  bool has_traps_;            // There may be end components without cost.
+  const double least_cost_;   // Of an action; 0 where costs do not count.
+  const bool rounds_down_;
+  ValueBounds bounds_{0, 0};
+  std::unordered_map<StateId, const std::uint32_t*> fixed_;  // Choices of states where `eliminate_traps` found none; null: gives up.
   std::unique_ptr<Heuristic> heuristic_;
   Statistics statistics_;
   SearchGraph graph_;

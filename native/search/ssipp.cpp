@@ -10,7 +10,9 @@ constexpr std::size_t kMaxTrajectory = 10000;
 }  // namespace
 
 Ssipp::Ssipp(const Task& task, const SuccessorGenerator& generator, const SolverConfig& config)
-    : Lrtdp(task, generator, config), depth_(config.depth) {}
+    : Lrtdp(task, generator, config), depth_(config.depth) {
+  is_optimal_ = has_traps_ = false;
+}
 
 void Ssipp::search(StateId root, Budget& budget) {
   for (std::size_t goals = 0; goals < kGoalsInARow;) {

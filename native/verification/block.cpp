@@ -60,6 +60,7 @@ void BlockExpander::add_choice(StateBlock& block, const Word* state, const Actio
   if (possible == 0) return;
   StateBlock::Choice choice{-1, 0, false, 0, 0};
   double first_cost = 0;
+  std::uint32_t cost_roundings = 0;
   bool is_first = true;
   roundings_ = 0;
   for (std::size_t a = 0; a < distribution.actions.size(); ++a) {
@@ -68,6 +69,7 @@ void BlockExpander::add_choice(StateBlock& block, const Word* state, const Actio
     const double share = possible == 1 ? 1 : distribution.probabilities[a] / total;
     const double cost = task_.cost(action, state);
     if (is_first) first_cost = cost;
+    cost_roundings = std::max(cost_roundings, task_.cost_roundings(action));
     choice.is_mixed |= cost != first_cost;
     is_first = false;
     choice.cost += share * cost;
@@ -75,9 +77,9 @@ void BlockExpander::add_choice(StateBlock& block, const Word* state, const Actio
     add_outcomes(block, state, action, share);
   }
   if (!choice.is_mixed) choice.cost = first_cost;
-  // Shares: the sum, the division and the product with an outcome or a cost; costs were rounded once, and their sum is.
-  choice.roundings = possible == 1 ? roundings_ : roundings_ + 2 * static_cast<std::uint32_t>(possible) + 2;
-  choice.roundings = std::max<std::uint32_t>(choice.roundings, 1);
+  // Shares: the sum, the division and the product with an outcome or a cost; costs were rounded too, and their sum is.
+  const std::uint32_t roundings = std::max(roundings_, cost_roundings);
+  choice.roundings = possible == 1 ? roundings : roundings + 2 * static_cast<std::uint32_t>(possible) + 2;
   choice.end = block.outcomes.size();
   block.choices.push_back(choice);
 }

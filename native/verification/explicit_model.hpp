@@ -3,8 +3,8 @@
 // Probabilities and costs are doubles. The exact model behind them is rational: outcomes have the fractions of the
 // domain, and a policy draws an action with the share that its weight has of the sum of its weights. `roundings` says
 // how often, at most, a number of this model was rounded on its way: each probability is the exact one times (1 +
-// d)^±roundings with |d| <= 2^-53, and so is each cost if no action has a negative one; else a cost differs by as much
-// of `largest_cost`.
+// d)^±roundings with |d| <= 2^-53, and so is each cost if none of the parts that costs are sums of is negative; else a cost
+// differs by as much of `largest_cost`.
 #pragma once
 
 #include <cstdint>
@@ -50,8 +50,8 @@ struct ExplicitModel {
 
   Exploration status = Exploration::kComplete;
   std::uint32_t roundings = 0;
-  double largest_cost = 0;  // Absolute value of an action's.
-  bool has_negative_cost = false;
+  double largest_cost = 0;  // The parts of an action's together, by absolute value.
+  bool has_negative_cost = false;  // Whether some part of a cost is negative.
 };
 
 }  // namespace asnets

@@ -20,6 +20,12 @@ class ModelBuilder {
  public:
   ModelBuilder(const Task& task, ExplicitModel& model) : task_(task), model_(model) {
     model.first_transition.push_back(0);
+    for (std::size_t a = 0; a < task.num_actions(); ++a) {
+      model.largest_cost = std::max(model.largest_cost, task.cost_size(static_cast<ActionId>(a)));
+    }
+    for (const auto costs : {task.arrays().action_cost, task.arrays().block_cost}) {
+      model.has_negative_cost |= std::any_of(costs.begin(), costs.end(), [](double cost) { return cost < 0; });
+    }
     intern(task.initial_state().data(), hash_words(task.initial_state().data(), task.num_words()));
   }
 
@@ -87,8 +93,6 @@ class ModelBuilder {
       if (!(outcome.probability > 0)) continue;
       entries_.push_back({intern(block.successors.data() + o * task_.num_words(), outcome.hash), outcome.probability,
                           outcome.cost});
-      if (outcome.cost < 0) model_.has_negative_cost = true;
-      model_.largest_cost = std::max(model_.largest_cost, std::abs(outcome.cost));
     }
     const std::size_t outcomes = entries_.size();
     if (choice.is_mixed) {

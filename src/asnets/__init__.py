@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from asnets.loading import load as load
     from asnets.loading import load_text as load_text
     from asnets.planning import HEURISTICS as HEURISTICS
+    from asnets.planning import OBJECTIVES as OBJECTIVES
     from asnets.planning import PLANNERS as PLANNERS
     from asnets.policies import POLICIES as POLICIES
     from asnets.policies import FunctionPolicy as FunctionPolicy
@@ -81,7 +82,7 @@ _HOMES = {
     "asnets.experiments.folder": ("results",),
     "asnets.grounding": ("GroundTask",),
     "asnets.loading": ("generate", "load", "load_text"),
-    "asnets.planning": ("HEURISTICS", "PLANNERS"),
+    "asnets.planning": ("HEURISTICS", "OBJECTIVES", "PLANNERS"),
     "asnets.policies": ("FunctionPolicy", "POLICIES", "RandomPolicy", "SavedPolicy"),
     "asnets.simulator": ("Simulator", "State"),
     "asnets.solving": ("solve",),

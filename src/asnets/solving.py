@@ -44,7 +44,10 @@ class Solved(NotebookView):
 
     @property
     def value(self) -> float:
-        """The expected cost from the initial state; only a bound, or a guess, if the search has not converged."""
+        """What the objective asks for, from the initial state: expected cost, or the probability of reaching a goal.
+
+        Only a bound, or a guess, if the search has not converged. See `Solution` for bounds from both sides.
+        """
         return self.solution.value
 
     @property
@@ -65,7 +68,7 @@ class Solved(NotebookView):
         return extract_policy(self.solver)
 
     def value_of(self, state: StateLike, *, time_limit: float | None = None) -> float:
-        """The expected cost from a state, for which the search goes on: V*(s), if the heuristic is admissible.
+        """The value of a state, for which the search goes on: V*(s), if the heuristic is admissible.
 
         Args:
             state: That of a simulator, or the true propositions by name or by number.
@@ -98,6 +101,7 @@ def solve(
     penalty: float | None = None,
     seed: int = 0,
     depth: int | None = None,
+    objective: str = "penalty",
     time_limit: float | None = None,
     memory_limit: int | None = None,
     deadline: Deadline = NO_DEADLINE,
@@ -109,11 +113,14 @@ def solve(
         task: The task.
         planner: One of `asnets.PLANNERS`.
         heuristic: One of `asnets.HEURISTICS`.
-        epsilon: Largest residual of a solved state.
+        epsilon: How far apart bounds of the value may be, relative to max(1, |value|), and the largest residual of a
+            solved state.
         penalty: Cost of giving up, and of a dead end. By default 500; with costs from the metric and a positive
             :goal-reward, that reward.
         seed: Of all random choices.
         depth: Of the short-sighted SSPs of ssipp, 3 by default; no other planner takes it.
+        objective: One of `asnets.OBJECTIVES`: the least expected cost where failing costs the penalty, the greatest
+            probability of reaching a goal, or the least cost among the policies that have it.
         time_limit: Seconds after which the search ends with what it has; the status is "time" then.
         memory_limit: Resident memory of the process, in bytes, at which it ends; the status is "memory" then.
         deadline: When it ends, if that is before the time limit.
@@ -121,7 +128,8 @@ def solve(
             the number of expanded states, seconds and bytes of memory.
 
     Raises:
-        ConfigError: If a name is unknown or a number out of range, or the planner does not take the task's costs.
+        ConfigError: If a name is unknown or a number out of range, or the planner does not take the objective or
+            the task's costs.
         LimitError: If an action has too many successors to enumerate.
 
     Example:
@@ -130,8 +138,13 @@ def solve(
         ('converged', 17.5)
         >>> solved.value_of(["(vehicle-at l-1-6)", "(not-flattire)"])  # One move from the goal.
         1.0
+        >>> solved = asnets.solve(asnets.generate("exploding-blocksworld", 4, seed=5), "ilao", objective="maxprob")
+        >>> solved.solution.upper - solved.solution.lower < 1e-4
+        True
     """
-    solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth)
+    solver = Solver(
+        task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth, objective=objective
+    )
     limits = SearchLimits(seconds=time_limit, memory=memory_limit, deadline=deadline)
     with show_progress(progress, lambda: shown_search(solver), lambda *figures: None) as show:
         return Solved(solver, solver.solve(limits=limits, progress=show))

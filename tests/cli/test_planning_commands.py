@@ -13,7 +13,9 @@ from asnets.deadline import Deadline
 from asnets.domains import domain_text, generate
 from asnets.errors import ConfigError
 from asnets.evaluation import Simulation, execute
+from asnets.loading import load
 from asnets.planning import HEURISTICS, PLANNERS, Solver
+from asnets.policies import SavedPolicy
 from asnets.ppddl import write_problem
 from tests.cli.running import invoke
 
@@ -236,3 +238,59 @@ def test_an_action_with_too_many_successors_is_named(tmp_path: Path) -> None:
         assert "the action (toss) of tosses has too many successors to be enumerated" in " ".join(result.stderr.split())
     assert not list(tmp_path.glob("m.asnet*"))
     assert invoke("simulate", path, "--episodes", "5").exit_code == 0
+
+
+RISKY = """(define (domain d) (:predicates (a) (b) (end) (pit)) (:functions (total-cost) - number)
+  (:action go :precondition (a) :effect (and (not (a)) (b)))
+  (:action back :precondition (b) :effect (and (not (b)) (a)))
+  (:action dare :precondition (b)
+    :effect (and (not (b)) (probabilistic 3/4 (end) 1/4 (pit)) (increase (total-cost) 2))))
+(define (problem p) (:domain d) (:init (a)) (:goal (end)) (:metric minimize (total-cost)))
+"""
+
+
+@pytest.fixture
+def risky(tmp_path: Path) -> Path:
+    path = tmp_path / "risky.pddl"
+    path.write_text(RISKY)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("objective", "planner", "value", "probability"),
+    [("penalty", "ilao", 127.0, None), ("maxprob", "lrtdp", 0.75, 0.75), ("lexicographic", "vi", 2.0, 0.75)],
+)
+def test_objectives(risky: Path, objective: str, planner: str, value: float, probability: float | None) -> None:
+    """There and back costs nothing; the policy leaves all the same, and says what it is worth."""
+    options = ["--objective", objective, "--planner", planner, "--costs", "metric", "--runs", 100]
+    result = json.loads(invoke("solve", risky, *options, "--json").stdout)
+    assert (result["objective"], result["status"], result["guarantee"]) == (objective, "converged", "optimal")
+    assert result["lower"] <= value <= result["upper"]
+    assert result["upper"] - result["lower"] <= 1e-4 * max(1, value)
+    assert result["value"] == pytest.approx(value)
+    if probability is None:
+        assert result["goal_probability"] is None
+    else:
+        assert result["goal_probability"]["lower"] <= probability <= result["goal_probability"]["upper"]
+    assert 55 <= result["evaluation"]["goals"] <= 92
+    shown = dict(line.split(maxsplit=1) for line in invoke("solve", risky, *options).stdout.splitlines())
+    low, high = (float(bound) for bound in shown["bounds"].split(" to "))
+    assert low <= value <= high
+    assert ("objective" in shown) == (objective != "penalty")
+
+
+def test_policies_remember_their_objective(risky: Path, tmp_path: Path) -> None:
+    path = tmp_path / "policy"
+    invoke("solve", risky, "--objective", "maxprob", "--costs", "metric", "--save-policy", path)
+    task = load(risky, costs="metric")
+    origin = SavedPolicy.load(path, task).origin
+    assert origin.objective == "maxprob"
+    assert origin.value == pytest.approx(0.75)
+
+
+def test_refused_objectives(risky: Path) -> None:
+    result = invoke("solve", risky, "--objective", "lexicographic")
+    assert result.exit_code != 0
+    assert "the planner 'lrtdp' does not solve for the objective 'lexicographic'; vi do" in result.stderr
+    result = invoke("solve", risky, "--objective", "cheapest")
+    assert "unknown objective 'cheapest'; expected one of penalty, maxprob, lexicographic" in result.stderr

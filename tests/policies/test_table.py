@@ -14,7 +14,7 @@ from safetensors.numpy import load, save
 
 from asnets.errors import ConfigError, FileError
 from asnets.evaluation import execute, simulate, trace
-from asnets.files import checksum
+from asnets.files import checksum, join_tensors, split_tensors
 from asnets.grounding import GroundTask, ground
 from asnets.grounding.fingerprint import fingerprint
 from asnets.planning import GIVE_UP, PLANNERS, Solver
@@ -235,3 +235,14 @@ def test_commands(tmp_path: Path) -> None:
         "error: stopped by the limit on memory before the search converged; the value is not final\n",
     )
     assert sorted(os.listdir(tmp_path)) == sorted(["domain.pddl", problem, "p.policy"])
+
+
+def test_files_without_an_objective_are_of_the_penalty(tmp_path: Path) -> None:
+    """As all were before there were others."""
+    task = family_task(*TASK)
+    tensors, header = split_tensors(written(tmp_path / "policy", task))
+    origin = json.loads(header["origin"])
+    assert origin.pop("objective") == "penalty"
+    old = {"format": header["format"], "origin": json.dumps(origin), "checksum": checksum(origin, tensors)}
+    (tmp_path / "old").write_bytes(join_tensors(tensors, old))
+    assert load_policy(tmp_path / "old", task).origin.objective == "penalty"

@@ -24,6 +24,7 @@ from asnets.training.teacher import Ints, LabelledState, Teacher, TeacherInfo
 from asnets.training.teachers import TEACHERS
 from asnets.training.trainer import Trainer, train
 from tests.planning.test_heuristics import family_task
+from tests.support import ground_text
 from tests.training.test_training import QUICK, line, weights_of
 
 
@@ -153,3 +154,36 @@ def test_labels_that_make_no_sense(
         memory.add([state])
     assert str(caught.value).startswith(message)
     assert len(memory) == 0
+
+
+RISKS = """
+  (:predicates (start) (pit) (end) (far))
+  (:action dare :precondition (start) :effect (and (not (start)) (probabilistic 0.99 (end) 0.01 (pit))))
+  (:action walk :precondition (start) :effect (and (not (start)) (far)))
+  (:action stroll :precondition (far) :effect (and (not (far)) (end)))
+  (:action turn :precondition (far) :effect (and (not (far)) (start)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("objective", "planner", "best"),
+    [("penalty", "lrtdp", "(dare)"), ("maxprob", "ilao", "(walk)"), ("lexicographic", "vi", "(walk)")],
+)
+def test_labels_by_objective(objective: str, planner: str, best: str) -> None:
+    """A penalty of 50 takes the risk; nobody who counts failures does, however small the difference."""
+    task = ground_text(RISKS, "(:init (start)) (:goal (end))")
+    config = TrainingConfig(teacher_planner=planner, objective=objective, penalty=50.0)
+    teacher = PlannerTeacher(task, config, 0)
+    initial = task.propositions_of()
+    labelled = {tuple(state.propositions.tolist()): state for state in teacher.label([initial])}
+    start = labelled[tuple(initial.tolist())]
+    labels = best_actions(start.q_values, config)
+    assert [task.action_name(int(a)) for a, is_best in zip(start.enabled, labels, strict=True) if is_best] == [best]
+    assert teacher.value() == pytest.approx({"penalty": 1.5, "maxprob": 0.0, "lexicographic": 2.0}[objective], abs=1e-3)
+
+
+def test_teachers_that_do_not_take_an_objective() -> None:
+    with pytest.raises(ConfigError, match="the teacher 'lrtdp' does not solve for the objective 'lexicographic'"):
+        TrainingConfig(objective="lexicographic")
+    with pytest.raises(ConfigError, match="objective"):
+        TrainingConfig(objective="cheapest")

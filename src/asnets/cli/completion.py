@@ -13,7 +13,7 @@ from asnets.domains import FAMILIES
 from asnets.experiments.shipped import shipped_experiments
 from asnets.grounding.costs import COST_MODES
 from asnets.models import model_names
-from asnets.planning import HEURISTICS, PLANNERS
+from asnets.planning import HEURISTICS, OBJECTIVES, PLANNERS
 
 Offer = Callable[[str], list[tuple[str, str]]]
 """Gets what has been typed of a word; gives words and what they mean."""
@@ -51,4 +51,5 @@ offer_experiments = offering(("all", *shipped_experiments()))
 offer_families = offering({family.name: family.size_meaning for family in FAMILIES.values()})
 offer_formats = offering(("prism", "drn", "umb"))
 offer_heuristics = offering({info.name: info.description for info in HEURISTICS.values()})
+offer_objectives = offering({info.name: info.description for info in OBJECTIVES.values()})
 offer_planners = offering({info.name: info.description for info in PLANNERS.values()})

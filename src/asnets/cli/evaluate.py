@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
+from asnets.cli.completion import offer_objectives
 from asnets.cli.policies import load_trained
 from asnets.cli.running import (
     DetectDeadEndsOption,
@@ -31,9 +32,13 @@ from asnets.cli.running import (
 from asnets.cli.tables import show_table
 from asnets.deadline import Deadline
 from asnets.errors import LimitError
+from asnets.evaluation.objectives import ObjectiveEstimate, estimate
 from asnets.evaluation.rollouts import ENDINGS, Ending, check_run
 from asnets.evaluation.statistics import wilson_interval_95
 from asnets.grounding import DEFAULT_LIMITS
+from asnets.grounding.costs import MAX_COST
+from asnets.planning import OBJECTIVES
+from asnets.planning.solvers import default_penalty
 from asnets.progress import progress_bar
 from asnets.words import count
 
@@ -67,6 +72,26 @@ def evaluate(
         ),
     ] = 9000.0,
     memory_limit: MemoryLimitOption = "10GB",
+    objective: Annotated[
+        str | None,
+        typer.Option(
+            "--objective",
+            metavar="|".join(OBJECTIVES),
+            help="Show what the runs say about one of: "
+            + "; ".join(f"{name} ({info.description})" for name, info in OBJECTIVES.items())
+            + ". JSON has penalty if left out.",
+            autocompletion=offer_objectives,
+        ),
+    ] = None,
+    penalty: Annotated[
+        float | None,
+        typer.Option(
+            "--penalty",
+            "--dead-end-penalty",
+            help="What a run that does not reach the goal costs besides, under the objective penalty; 500 if left out, "
+            "or with --costs metric the problem's :goal-reward if it is positive.",
+        ),
+    ] = None,
     exact: Annotated[
         bool,
         typer.Option(
@@ -90,11 +115,22 @@ def evaluate(
     The policy is greedy: the likeliest action, one of equals at random; or, with --sampled, drawn. The mean cost, with
     its 95% confidence interval, is over the runs that reached the goal; coverage has a Wilson interval. Runs that
     failed are counted by how they ended.
+
+    What the runs say about an objective is an estimate with a confidence interval, not a bound: under penalty the mean
+    cost with the penalty for runs that fail, under maxprob the part that reach the goal, under lexicographic the mean
+    cost of all runs until they end.
     """
     memory = parse_size(memory_limit)
     require(memory > 0, f"the memory limit must be positive, not {memory_limit}")
     require(0 < time_limit < math.inf, f"the time limit must be positive and finite, not {time_limit}")
     check_run(max_steps, seed, runs)
+    require(
+        objective in (None, *OBJECTIVES), f"unknown objective {objective!r}; expected one of {', '.join(OBJECTIVES)}"
+    )
+    require(
+        penalty is None or 0 < penalty <= MAX_COST,
+        f"the penalty must be above 0 and at most {MAX_COST:g}, not {penalty}",
+    )
     policy = load_trained(model)
     rows: list[_Row] = []
     for problem in problems:
@@ -122,6 +158,7 @@ def evaluate(
                         loaded.task,
                         sampled=sampled,
                         method="exact",
+                        penalty=penalty,
                         max_states=exact_states,
                         time_limit=deadline.limit or time_limit,
                         memory_limit=memory,
@@ -133,13 +170,15 @@ def evaluate(
                         progress=True,
                     )
             message = _MESSAGES[result.status].format(time=time_limit, memory=memory_limit)
-            rows.append(_Row(loaded.task.problem, runs, result.status, message, result, ground_seconds, verified))
+            paid = default_penalty(loaded.task) if penalty is None else penalty
+            found = estimate(result.finished, objective or "penalty", paid)
+            rows.append(_Row(loaded.task.problem, runs, result.status, message, result, ground_seconds, found, verified))
         except LimitError as error:
             rows.append(_Row(problem, runs, "time" if deadline.has_passed() else "size", str(error)))
     if json:
         print_json([row.to_dict() for row in rows])
     else:
-        _show(rows, seed)
+        _show(rows, seed, objective)
     cut_off = [f"  {row.problem}: {row.message}" for row in rows if row.status != "finished"]
     if cut_off:
         problems_cut_off = f"{len(cut_off)} of {len(rows)} problems were cut off"
@@ -163,14 +202,16 @@ class _Row:
     message: str
     result: Evaluation | None = None
     ground_seconds: float = 0.0
+    objective: ObjectiveEstimate | None = None
     verified: Verification | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         if self.result is not None:
             seconds = {"ground": self.ground_seconds} | self.result.seconds
+            objective = None if self.objective is None else self.objective.to_dict()
             exact = {} if self.verified is None else {"exact": self._exact()}
-            return self.result.to_dict() | exact | {"seconds": seconds}
+            return self.result.to_dict() | exact | {"objective": objective, "seconds": seconds}
         return {
             "problem": self.problem,
             "runs": self.runs,
@@ -180,6 +221,7 @@ class _Row:
             "coverage_ci95": list(wilson_interval_95(0, self.runs)),
             "mean_cost": None,
             "ci95": None,
+            "objective": None,
             "status": self.status,
             "message": self.message,
         }
@@ -207,12 +249,13 @@ class _Row:
         )
 
 
-def _show(rows: list[_Row], seed: int) -> None:
+def _show(rows: list[_Row], seed: int, objective: str | None) -> None:
+    shown = [] if objective is None else [objective]
     results = [row.result for row in rows if row.result is not None]
     failures = [ending for ending in _FAILURES if any(result.finished.count(ending) for result in results)]
     some_not_run = any(row.to_dict()["not_run"] for row in rows)
     headings = ["problem", "goals", *(ending.replace("_", " ") + "s" for ending in failures)]
-    headings += ["not run"] * some_not_run + ["coverage", "mean cost", "features", "network", "total"]
+    headings += ["not run"] * some_not_run + ["coverage", "mean cost", *shown, "features", "network", "total"]
     table = Table(box=None, pad_edge=False)
     for heading in headings:
         table.add_column(heading, justify="left" if heading == "problem" else "right")
@@ -225,6 +268,7 @@ def _show(rows: list[_Row], seed: int) -> None:
         cells += [str(row.result.finished.count(ending)) if row.result else "0" for ending in failures]
         cells += [str(values["not_run"])] * some_not_run + [f"{100 * low:.0f}–{100 * high:.0f}%"]
         cells.append("–" if mean is None else f"{mean:.2f}" + ("" if half is None else f" ± {half:.2f}"))
+        cells += [_estimate(row.objective)] * len(shown)
         seconds = values.get("seconds")
         if seconds is None:
             cells += ["–", "–", "–"]
@@ -243,4 +287,15 @@ def _show(rows: list[_Row], seed: int) -> None:
         print(f"`asnets run` with --seed {seed} --episode N shows run N step by step")
     modes = " and ".join(dict.fromkeys(result.task.cost_mode for result in results))
     costs = f"costs: {modes}; " if modes else ""
-    print(f"{costs}seed: {seed}; coverage and mean cost: 95% confidence; total: with reading, grounding and simulation")
+    print(
+        f"{costs}seed: {seed}; {', '.join(['coverage', *shown])} and mean cost: 95% confidence; "
+        "total: with reading, grounding and simulation"
+    )
+
+
+def _estimate(found: ObjectiveEstimate | None) -> str:
+    if found is None or found.value is None:
+        return "–"
+    if found.interval is None:
+        return f"{found.value:.2f}"
+    return f"{found.value:.2f} ({found.interval[0]:.2f}–{found.interval[1]:.2f})"

@@ -18,12 +18,13 @@ from typing import Annotated, Any, ParamSpec, TypeVar
 
 import typer
 
-from asnets.cli.completion import offer_costs, offer_models
+from asnets.cli.completion import offer_costs, offer_models, offer_objectives
 from asnets.cli.process import ExitCode, complain, interruption, output_failure
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import AsnetsError, ConfigError, Diagnostic, InputError, LimitError
 from asnets.grounding import Limits
 from asnets.loading import LoadedTask, load_stages
+from asnets.planning import OBJECTIVES
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -63,6 +64,15 @@ MaxActionsOption = Annotated[
 LenientOption = Annotated[
     bool,
     typer.Option("--lenient", help="Forgive what the competition's simulator forgives; each mistake gives a warning."),
+]
+ObjectiveOption = Annotated[
+    str,
+    typer.Option(
+        "--objective",
+        metavar="|".join(OBJECTIVES),
+        help="One of: " + "; ".join(f"{name} ({info.description})" for name, info in OBJECTIVES.items()) + ".",
+        autocompletion=offer_objectives,
+    ),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of all random choices; recorded in the output.")]
 ThreadsOption = Annotated[

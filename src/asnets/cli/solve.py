@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +17,7 @@ from asnets.cli.running import (
     JsonOption,
     LenientOption,
     MaxActionsOption,
+    ObjectiveOption,
     ProblemArgument,
     SeedOption,
     bounded,
@@ -34,6 +36,7 @@ from asnets.grounding import DEFAULT_LIMITS, GroundTask
 from asnets.planning import (
     GIVE_UP,
     HEURISTICS,
+    OBJECTIVES,
     PLANNERS,
     SearchLimits,
     Solution,
@@ -67,7 +70,15 @@ def solve(
     depth: Annotated[
         int | None, typer.Option("--depth", min=1, help="Depth of the short-sighted SSPs of ssipp (3 if left out).")
     ] = None,
-    epsilon: Annotated[float, typer.Option("--epsilon", help="Largest residual of a solved state.")] = 1e-4,
+    objective: ObjectiveOption = "penalty",
+    epsilon: Annotated[
+        float,
+        typer.Option(
+            "--epsilon",
+            help="How far apart bounds of the value may be, relative to max(1, |value|), and the largest residual of a "
+            "solved state.",
+        ),
+    ] = 1e-4,
     penalty: Annotated[
         float | None,
         typer.Option(
@@ -104,11 +115,16 @@ def solve(
 
     A search that reaches a limit reports that as its status, with the value it had, and exits with 4; its policy is not
     run. Where no policy reaches the goal for less than the penalty, giving up is optimal, and the output says so.
+
+    The value is what the objective asks for: the least expected cost (penalty), the greatest probability of reaching
+    the goal (maxprob), or the least expected cost among the policies that have it, until the goal is reached or out of
+    reach (lexicographic). It lies between the bounds that are shown, rounding included; converged means that these
+    differ by epsilon at most, unless the heuristic is not admissible.
     """
     if policy_file is not None:
         refuse_overwriting(policy_file, [domain, problem])
         check_replaceable(policy_file, "policy file", is_policy, force=force)
-    check_options(planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth)
+    check_options(planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth, objective=objective)
     check_run(max_steps, seed, runs)
     memory = None if memory_limit is None else parse_size(memory_limit)
     deadline = Deadline(time_limit)
@@ -119,7 +135,16 @@ def solve(
     )
     with bounded(deadline, f"solving {problem or domain}"):
         task = load(domain, problem, costs, max_actions, lenient, deadline).task
-        solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth)
+        solver = Solver(
+            task,
+            planner,
+            heuristic,
+            epsilon=epsilon,
+            penalty=penalty,
+            seed=seed,
+            depth=depth,
+            objective=objective,
+        )
         with shown_search(solver) as show:
             solution = solver.solve(limits=limits, progress=show)
     evaluation: Simulation | None = None
@@ -159,11 +184,18 @@ def _as_json(
         "planner": solver.planner,
         "heuristic": solver.heuristic,
         "status": solution.status,
-        "value": solution.value,
+        "objective": solver.objective,
+        "value": _number(solution.value),
+        "lower": _number(solution.lower),
+        "upper": _number(solution.upper),
+        "goal_probability": None
+        if solution.goal_probability is None
+        else dict(zip(("lower", "upper"), solution.goal_probability, strict=True)),
+        "guarantee": _guarantee(solver, solution),
         "gives_up": _gives_up(solver, solution),
         "penalty": solver.penalty,
         "goal_reward": None if task.goal_reward is None else float(task.goal_reward),
-        "expected_reward": expected_reward(task, solver.penalty, solution.value),
+        "expected_reward": _reward(solver, solution),
         "expanded": solution.expanded,
         "evaluated": solution.evaluated,
         "backups": solution.backups,
@@ -194,15 +226,23 @@ def _show(task: GroundTask, solver: Solver, solution: Solution, evaluation: Simu
     table.add_row("planner", f"{solver.planner} with {solver.heuristic}")
     table.add_row("costs", task.cost_mode)
     table.add_row("status", "converged" if solution.status == "converged" else _stopped(solution))
-    table.add_row("value", f"{solution.value:.4f}" + ("" if solution.status == "converged" else " (not final)"))
+    if solver.objective != "penalty":
+        table.add_row("objective", f"{solver.objective}: {OBJECTIVES[solver.objective].description}")
+    value = f"{solution.value:.4f}" if math.isfinite(solution.value) else "unknown"
+    table.add_row("value", value + ("" if solution.status == "converged" else " (not final)"))
+    if solution.lower is not None and solution.upper is not None:
+        table.add_row("bounds", f"{_bounds(solution.lower, solution.upper)}")
+    if solver.objective == "lexicographic" and solution.goal_probability is not None:
+        table.add_row("goal", f"reached with a probability of {_bounds(*solution.goal_probability)}")
     if not PLANNERS[solver.planner].optimal:
         table.add_row("", f"no bound: {solver.planner} replans as it goes")
-    elif not HEURISTICS[solver.heuristic].admissible:
+    elif _guarantee(solver, solution) == "policy":
         table.add_row("", f"of the policy found; others may cost less: {solver.heuristic} is not admissible")
-    reward = expected_reward(task, solver.penalty, solution.value)
+    reward = _reward(solver, solution)
     if reward is not None:
         table.add_row("reward", f"{reward:.4f} expected: the goal's reward of {solver.penalty:g} less the value")
-    table.add_row("penalty", f"{solver.penalty:g}")
+    if solver.objective == "penalty":
+        table.add_row("penalty", f"{solver.penalty:g}")
     if _gives_up(solver, solution):
         table.add_row("policy", _giving_up(solver))
     table.add_row("states", f"{solution.expanded:,} expanded, {solution.evaluated:,} evaluated")
@@ -216,16 +256,46 @@ def _show(task: GroundTask, solver: Solver, solution: Solution, evaluation: Simu
     show_table(table)
 
 
+def _guarantee(solver: Solver, solution: Solution) -> str:
+    """What the value is: "optimal" up to ε, that of the "policy" found, "bounds" only, or "none"."""
+    if not PLANNERS[solver.planner].optimal:
+        return "none"
+    if solution.status != "converged":
+        return "bounds"
+    needs_admissible = solver.objective == "penalty" and solver.planner != "vi"
+    return "policy" if needs_admissible and not HEURISTICS[solver.heuristic].admissible else "optimal"
+
+
+def _reward(solver: Solver, solution: Solution) -> float | None:
+    return expected_reward(solver.task, solver.penalty, solution.value) if solver.objective == "penalty" else None
+
+
+def _number(value: float | None) -> float | None:
+    """For JSON, which has no infinities."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _bounds(lower: float, upper: float) -> str:
+    """Both, rounded outward to six digits."""
+    low = f"{math.floor(lower * 1e6) / 1e6:.6f}" if math.isfinite(lower) else "-∞"
+    high = f"{math.ceil(upper * 1e6) / 1e6:.6f}" if math.isfinite(upper) else "∞"
+    return f"{low} to {high}"
+
+
 def _stopped(solution: Solution) -> str:
     return f"stopped by the limit on {solution.status}"
 
 
 def _gives_up(solver: Solver, solution: Solution) -> bool:
     """Whether giving up at once is optimal."""
-    return solution.status == "converged" and solution.value > 0 and solver.greedy_action(solver.initial) == GIVE_UP
+    if solution.status != "converged" or solver.greedy_action(solver.initial) != GIVE_UP:
+        return False
+    return solver.is_dead_end(solver.initial) or (solver.objective == "penalty" and solution.value > 0)
 
 
 def _giving_up(solver: Solver) -> str:
+    if solver.is_dead_end(solver.initial) and solver.objective != "penalty":
+        return "gives up: the goal cannot be reached"
     if solver.is_dead_end(solver.initial):
         return f"gives up (cost {solver.penalty:g}): the goal cannot be reached"
     return (

@@ -129,6 +129,11 @@ def _training_facts(training: dict[str, Any]) -> Facts:
     return facts
 
 
+def _value(objective: str, value: float, remark: str) -> tuple[str, str]:
+    """What a value is called under an objective, and the value."""
+    return "goal probability" if objective == "maxprob" else "expected cost", decimal(value) + remark
+
+
 @view_of.register
 def _(result: Verification) -> str:
     """What a policy guarantees: each number with its guarantee."""
@@ -153,12 +158,13 @@ def _(result: Verification) -> str:
 def _(policy: SavedPolicy) -> str:
     """The policy of a planner."""
     origin = policy.origin
+    penalty = f", penalty {origin.penalty:g}" if origin.objective == "penalty" else ""
     view = HtmlView(f"Policy for {policy.task.problem} of {policy.task.domain}", "table")
     view.facts(
         [
             ("found by", f"{policy.name}, ε {origin.epsilon:g}, seed {origin.seed}"),
             ("states", f"{len(policy.actions):,}"),
-            ("expected cost", f"{decimal(origin.value)} ({origin.costs} costs, penalty {origin.penalty:g})"),
+            _value(origin.objective, origin.value, f" ({origin.costs} costs{penalty})"),
         ]
     )
     return view.html()
@@ -175,8 +181,8 @@ def _(solved: Solved) -> str:
         [
             ("planner", f"{solver.planner} with {solver.heuristic}"),
             ("status", "converged" if converged else stopped),
-            ("expected cost", decimal(solution.value) + ("" if converged else " (not final)")),
-            ("penalty", f"{solver.penalty:g}"),
+            _value(solver.objective, solution.value, "" if converged else " (not final)"),
+            *([("penalty", f"{solver.penalty:g}")] if solver.objective == "penalty" else []),
             ("states", f"{solution.expanded:,} expanded, {solution.evaluated:,} evaluated"),
             ("effort", f"{solution.backups:,} backups, {solution.seconds:.2f} s, {solution.peak_memory / 1e6:,.0f} MB"),
         ]

@@ -19,17 +19,29 @@ from asnets.planning.heuristics import (
     initial_value,
     make_heuristic,
 )
-from asnets.planning.solvers import GIVE_UP, PLANNERS, PlannerInfo, QValues, SearchLimits, Solution, Solver
+from asnets.planning.solvers import (
+    GIVE_UP,
+    OBJECTIVES,
+    PLANNERS,
+    ObjectiveInfo,
+    PlannerInfo,
+    QValues,
+    SearchLimits,
+    Solution,
+    Solver,
+)
 
 __all__ = [
     "ACTION_FEATURES",
     "GIVE_UP",
     "HEURISTICS",
+    "OBJECTIVES",
     "PLANNERS",
     "ActionFeature",
     "ActionFeatures",
     "HeuristicInfo",
     "Landmarks",
+    "ObjectiveInfo",
     "PlannerInfo",
     "QValues",
     "SearchLimits",

@@ -1,14 +1,16 @@
 """Planners by name behind one interface.
 
-All solve the SSP with a fixed penalty for giving up, which dead ends cost as well (native/search/graph.hpp). The
-compiled core has the list of them (native/search/registry.cpp).
+All solve the SSP with a fixed penalty for giving up, which dead ends cost as well (native/search/graph.hpp); most of
+them also for the greatest probability of reaching a goal, and some for the least cost among the policies that have it
+(`OBJECTIVES`). The compiled core has the list of them (native/search/registry.cpp).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -21,7 +23,7 @@ from asnets.grounding import GroundTask
 from asnets.grounding.costs import MAX_COST
 from asnets.planning.heuristics import HEURISTICS
 
-Status = Literal["converged", "time", "memory", "expansions", "trials", "interrupted"]
+Status = Literal["converged", "time", "memory", "expansions", "trials", "interrupted", "precision"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 Progress = Callable[[float, int, float, int], object]
 PENALTY = 500.0
@@ -31,18 +33,48 @@ GIVE_UP = -1
 
 
 @dataclass(frozen=True)
+class ObjectiveInfo:
+    """What planners optimise."""
+
+    name: str
+    description: str
+
+
+OBJECTIVES: dict[str, ObjectiveInfo] = {
+    info.name: info
+    for info in (
+        ObjectiveInfo("penalty", "least expected cost, where giving up and dead ends cost a fixed penalty"),
+        ObjectiveInfo("maxprob", "greatest probability of reaching a goal"),
+        ObjectiveInfo(
+            "lexicographic", "least expected cost among the policies with the greatest probability of reaching a goal"
+        ),
+    )
+}
+"""What planners optimise, by name.
+
+Example:
+    >>> list(asnets.OBJECTIVES)
+    ['penalty', 'maxprob', 'lexicographic']
+"""
+
+
+@dataclass(frozen=True)
 class PlannerInfo:
     """A planner and what it guarantees.
 
     Attributes:
-        optimal: Whether its values are optimal, up to the error that ε allows, under an admissible heuristic.
+        optimal: Whether its values are optimal, up to ε, under an admissible heuristic.
         takes_rewards: Whether actions may cost less than nothing.
+        objectives: Those that it solves.
+        takes_zero_costs: Whether actions may cost nothing, so that one could go round for ever.
     """
 
     name: str
     optimal: bool
     takes_rewards: bool
     description: str
+    objectives: tuple[str, ...]
+    takes_zero_costs: bool
 
 
 PLANNERS: dict[str, PlannerInfo] = {info.name: info for info in (PlannerInfo(*entry) for entry in _native.planners())}
@@ -89,8 +121,19 @@ NO_LIMITS = SearchLimits()
 class Solution:
     """What a call of `Solver.solve` came to.
 
+    The value is what the objective asks for: the least expected cost (penalty), the greatest probability of reaching a
+    goal (maxprob), or the least expected cost until the goal is reached or out of reach, among the policies with the
+    greatest probability (lexicographic). The exact value is between `lower` and `upper` (so is its rational truth:
+    rounding is accounted for). "converged" means that they differ by ε at most, relative to max(1, |value|); under an
+    inadmissible heuristic, that the policy found is worth the value, up to the error that residuals of ε allow, and
+    `upper` bounds what it costs.
+
     Attributes:
         value: The value of the state; only a bound, or a guess, if the search has not converged.
+        lower: Not above the optimal value; minus infinity where nothing is known.
+        upper: Not below the optimal value; infinity where nothing is known. Both are None where no bounds were asked
+            for.
+        goal_probability: Bounds of the greatest probability of reaching a goal, where the objective tells.
         expanded: States expanded by the solver so far, in all its calls; likewise the other counts.
         peak_memory: Largest resident memory of the process seen, in bytes.
     """
@@ -103,6 +146,9 @@ class Solution:
     trials: int
     seconds: float
     peak_memory: int
+    lower: float | None = None
+    upper: float | None = None
+    goal_probability: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -110,6 +156,8 @@ class QValues:
     """The Q values of the applicable actions of a state.
 
     Attributes:
+        values: What follows an action, to be made small: expected cost under "penalty", the probability of failing
+            under "maxprob"; under "lexicographic" expected cost, infinite for actions that lose probability.
         status: "converged" if all successors of all actions were solved. Otherwise `values` is what the table holds
             and none of it may be taken for a value.
     """
@@ -135,25 +183,45 @@ def expected_reward(task: GroundTask, penalty: float, value: float) -> float | N
     return float(reward) - value if reward is not None and float(reward) == penalty else None
 
 
-def require_supported_costs(task: GroundTask, planner: str) -> None:
+def require_supported_costs(task: GroundTask, planner: str, objective: str = "penalty") -> None:
     """Checks that a planner takes the costs of a task.
 
     Raises:
-        ConfigError: If actions earn rewards and the planner cannot take them.
+        ConfigError: If actions earn rewards, or cost nothing, and the planner cannot take that.
     """
-    if PLANNERS[planner].takes_rewards or not task.native.has_negative_costs:
-        return
-    least = task.native.min_costs()
-    action = int(least.argmin())
-    raise ConfigError(
-        f"{task.problem}: the action {task.action_name(action)} may earn a reward (cost {least[action]:g}), and the "
-        f"planner {planner!r} is for costs that are never negative; --planner vi takes rewards as they are, "
-        "--objective maxprob does not look at costs"
-    )
+    info = PLANNERS[planner]
+    if objective == "maxprob":
+        return  # It does not look at costs.
+    if task.native.has_negative_costs and not info.takes_rewards:
+        least = task.native.min_costs()
+        action = int(least.argmin())
+        able = _those_that(lambda other: other.takes_rewards and objective in other.objectives)
+        raise ConfigError(
+            f"{task.problem}: the action {task.action_name(action)} may earn a reward (cost {least[action]:g}), and "
+            f"the planner {planner!r} is for costs that are never negative; --planner {able} takes rewards as they "
+            "are, --objective maxprob does not look at costs"
+        )
+    if task.native.has_zero_costs and not info.takes_zero_costs:
+        able = _those_that(lambda other: other.takes_zero_costs and objective in other.objectives)
+        raise ConfigError(
+            f"{task.problem} has actions that cost nothing, in whose cycles the planner {planner!r} may stay for ever; "
+            f"expected one of: {able}"
+        )
+
+
+def _those_that(can: Callable[[PlannerInfo], bool]) -> str:
+    return ", ".join(name for name, info in PLANNERS.items() if can(info))
 
 
 def check_options(
-    planner: str, heuristic: str, *, epsilon: float, penalty: float | None, seed: int, depth: int | None
+    planner: str,
+    heuristic: str,
+    *,
+    epsilon: float,
+    penalty: float | None,
+    seed: int,
+    depth: int | None,
+    objective: str = "penalty",
 ) -> None:
     """Checks the options of a `Solver`, which can be done before there is a task.
 
@@ -166,6 +234,11 @@ def check_options(
         raise ConfigError(f"unknown planner {planner!r}; expected one of {', '.join(PLANNERS)}")
     if heuristic not in HEURISTICS:
         raise ConfigError(f"unknown heuristic {heuristic!r}; expected one of {', '.join(HEURISTICS)}")
+    if objective not in OBJECTIVES:
+        raise ConfigError(f"unknown objective {objective!r}; expected one of {', '.join(OBJECTIVES)}")
+    if objective not in PLANNERS[planner].objectives:
+        able = _those_that(lambda info: objective in info.objectives)
+        raise ConfigError(f"the planner {planner!r} does not solve for the objective {objective!r}; {able} do")
     for name, number in (("epsilon", epsilon), ("dead-end penalty", penalty)):
         if number is not None and not 0 < number <= MAX_COST:
             raise ConfigError(f"the {name} must be a number above 0 and up to {MAX_COST:g}, not {number}")
@@ -195,6 +268,7 @@ class Solver:
         penalty: float | None = None,
         seed: int = 0,
         depth: int | None = None,
+        objective: str = "penalty",
     ) -> None:
         """Sets up a planner.
 
@@ -202,25 +276,29 @@ class Solver:
             task: The ground task.
             planner: One of `PLANNERS`.
             heuristic: One of `HEURISTICS`.
-            epsilon: Largest residual of a solved state.
-            penalty: Cost of giving up, and of a dead end; None for `default_penalty`: 500, or the goal's reward.
+            epsilon: Largest residual of a solved state, and how far apart bounds of the value may be.
+            penalty: Cost of giving up, and of a dead end; None for `default_penalty`: 500, or the goal's reward. The
+                other objectives have none.
             seed: Seed of the trials of lrtdp and the trajectories of ssipp.
             depth: Depth of the short-sighted SSPs of ssipp, 3 by default; no other planner takes it.
+            objective: One of `OBJECTIVES`.
 
         Raises:
-            ConfigError: If a name is unknown or a number out of range, or the planner does not take the costs.
+            ConfigError: If a name is unknown or a number out of range, or the planner does not take the objective or
+                the costs of the task.
         """
         if penalty is None:
             penalty = default_penalty(task)
-        check_options(planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth)
-        require_supported_costs(task, planner)
+        check_options(planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth, objective=objective)
+        require_supported_costs(task, planner, objective)
         self.task = task
         self.planner = planner
         self.heuristic = heuristic
         self.epsilon = epsilon
         self.penalty = penalty
         self.seed = seed
-        self._native = _native.Solver(task.native, planner, heuristic, epsilon, penalty, seed, depth or 3)
+        self.objective = objective
+        self._native = _native.Solver(task.native, planner, heuristic, epsilon, penalty, seed, depth or 3, objective)
 
     def __repr__(self) -> str:
         expanded = int(self._native.statistics()["expanded"])
@@ -240,33 +318,54 @@ class Solver:
         return self._native.propositions(state)
 
     def solve(
-        self, state: int | None = None, limits: SearchLimits = NO_LIMITS, progress: Progress | None = None
+        self,
+        state: int | None = None,
+        limits: SearchLimits = NO_LIMITS,
+        progress: Progress | None = None,
+        *,
+        bounds: bool = True,
     ) -> Solution:
-        """Searches until the greedy policy from a state is ε-consistent.
+        """Searches until the greedy policy from a state is ε-consistent, and its value known up to ε.
 
         Args:
             state: The state; the initial one by default.
             limits: When to stop early.
             progress: Called a few times a second with the value of the state, the number of expanded states, the
                 seconds spent and the memory of the process in bytes.
+            bounds: Whether to bound the value from both sides. Without, to be ε-consistent is enough.
 
         Raises:
             KeyboardInterrupt: On Ctrl-C; the table stays usable.
             LimitError: If an action has too many successors to enumerate.
+            ConfigError: If costs can be earned for ever, so that the value has no lower bound.
         """
         root = self.initial if state is None else state
+        given = (
+            limits.seconds or 0,
+            limits.memory or 0,
+            limits.expansions or 0,
+            limits.trials or 0,
+            limits.cpu_seconds or 0,
+            None if progress is None else self._shown_by(progress),
+            limits.deadline.native,
+        )
         with self._enumerating():
-            status = self._native.solve(
-                root,
-                limits.seconds or 0,
-                limits.memory or 0,
-                limits.expansions or 0,
-                limits.trials or 0,
-                limits.cpu_seconds or 0,
-                progress,
-                limits.deadline.native,
-            )
-        return self.solution(root, _status(status))
+            if not bounds:
+                return self.solution(root, _status(self._native.solve(root, *given)))
+            status, lower, upper, *goal = self._native.solve_with_bounds(root, *given)
+        if self.objective == "maxprob":
+            lower, upper = _outward(1 - upper, -math.inf), _outward(1 - lower, math.inf)
+            goal = [lower, upper]
+        elif self.objective == "lexicographic":
+            goal = [_outward(goal[0], -math.inf), _outward(goal[1], math.inf)]
+        found = self.solution(root, _status(status))
+        known = None if self.objective == "penalty" else (goal[0], goal[1])
+        return replace(found, lower=lower, upper=upper, goal_probability=known)
+
+    def _shown_by(self, progress: Progress) -> Progress:
+        if self.objective != "maxprob":
+            return progress
+        return lambda value, *figures: progress(1 - value, *figures)
 
     def run_episodes(
         self,
@@ -291,7 +390,7 @@ class Solver:
         counts = self._native.statistics()
         return Solution(
             status,
-            self._native.value(state),
+            self.value(state),
             int(counts["expanded"]),
             int(counts["evaluated"]),
             int(counts["backups"]),
@@ -309,8 +408,9 @@ class Solver:
         return self._native.is_dead(state)
 
     def value(self, state: int) -> float:
-        """The value that the table holds."""
-        return self._native.value(state)
+        """The value that the table holds, as in `Solution`: under "maxprob", a probability of reaching a goal."""
+        value = self._native.value(state)
+        return 1 - value if self.objective == "maxprob" else value
 
     def greedy_action(self, state: int) -> int:
         """The action of the greedy policy, or GIVE_UP."""
@@ -360,7 +460,7 @@ class Solver:
         with self._enumerating():
             states, actions, values, status = self._native.policy_table(state, deadline.native)
         self._require_all(status, deadline)
-        return states, actions, values
+        return states, actions, 1 - values if self.objective == "maxprob" else values
 
     def _require_solved(self, state: int) -> None:
         if not self.is_solved(state):
@@ -395,15 +495,40 @@ class Solver:
 
     @contextmanager
     def _enumerating(self) -> Iterator[None]:
-        """Names the action where one has too many successors."""
+        """Names the action where one has too many successors, or earns something again and again."""
         try:
             yield
+        except _native.UnboundedCost as error:
+            _, propositions, action, is_certain = error.args
+            raise ConfigError(self._unbounded(propositions, action, is_certain)) from None
         except _native.TooManySuccessors as error:
             name = self.task.action_name(error.args[1])
             raise LimitError(
                 f"the action {name} of {self.task.problem} has too many successors to be enumerated: planners look at "
                 "all of them, up to a million for each action; simulating and running a policy does not"
             ) from None
+
+    def _unbounded(self, propositions: list[int], action: int, is_certain: bool) -> str:
+        name = self.task.action_name(action)
+        true = " ".join(self.task.atom_name(number) for number in propositions) or "nothing true"
+        if is_certain:
+            return (
+                f"the expected cost of {self.task.problem} has no lower bound: a policy can earn more and more by "
+                f"going round for ever, for instance with {name} in the state {true}; "
+                "--costs unit, or the objective maxprob, do without these rewards"
+            )
+        return (
+            f"{self.task.problem} has a cycle with costs and rewards, for instance with {name} in the state {true}, "
+            "for which no lower bound of the expected cost is known; --costs unit, or the objective maxprob, do "
+            "without them"
+        )
+
+
+def _outward(probability: float, direction: float) -> float:
+    """Rounded away, and a probability."""
+    if probability in (0, 1):
+        return probability
+    return min(1.0, max(0.0, math.nextafter(probability, direction)))
 
 
 def _status(name: str) -> Status:

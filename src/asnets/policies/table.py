@@ -38,7 +38,9 @@ class PolicyOrigin:
 
     Attributes:
         fingerprint: Of the ground task.
-        value: The expected cost from the initial state.
+        value: The value of the initial state, as the objective asks: an expected cost, or a probability of reaching a
+            goal.
+        objective: One of `asnets.OBJECTIVES`; files from before there were others have none.
     """
 
     domain: str
@@ -51,6 +53,7 @@ class PolicyOrigin:
     seed: int
     costs: str
     value: float
+    objective: str = "penalty"
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +63,7 @@ class SavedPolicy(NotebookView):
     Attributes:
         states: Packed states: one row of 64-bit words each, proposition p in bit p mod 64 of word p div 64.
         actions: The action of each state; GIVE_UP at goals and dead ends.
-        values: The expected cost from each state.
+        values: The value of each state, as the objective asks.
 
     Example:
         >>> task = asnets.generate("triangle-tireworld", 2)
@@ -145,6 +148,7 @@ def extract_policy(solver: Solver, deadline: Deadline = NO_DEADLINE) -> SavedPol
         solver.seed,
         solver.task.cost_mode,
         solver.value(solver.initial),
+        solver.objective,
     )
     return SavedPolicy(solver.task, origin, words.reshape(len(actions), -1), actions, values)
 

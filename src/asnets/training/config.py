@@ -11,7 +11,7 @@ from typing import Any
 from asnets.errors import ConfigError
 from asnets.network import NetworkConfig
 from asnets.options import check_names, check_options, option, options_of
-from asnets.planning import HEURISTICS
+from asnets.planning import HEURISTICS, OBJECTIVES, PLANNERS
 from asnets.training.loss import LOSSES
 from asnets.training.teachers import TEACHERS
 
@@ -29,6 +29,13 @@ class TrainingConfig:
         least=0,
         above_least=True,
         flags=("--penalty", "--dead-end-penalty"),
+    )
+    objective: str = option(
+        "penalty",
+        "What the teacher optimises. Under maxprob its labels go by the probability of failing, which counts as a cost "
+        "of that times the penalty; under lexicographic (teacher vi), actions that lose probability are never best.",
+        choices=OBJECTIVES,
+        noun="objective",
     )
     query_limit: int = option(
         1_000_000,
@@ -66,6 +73,13 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         check_options(self, "the option ")
+        planner = PLANNERS.get(self.teacher_planner)  # There may be teachers of other kinds.
+        if planner is not None and self.objective not in planner.objectives:
+            able = ", ".join(name for name, info in PLANNERS.items() if self.objective in info.objectives)
+            raise ConfigError(
+                f"the teacher {self.teacher_planner!r} does not solve for the objective {self.objective!r}; "
+                f"expected one of: {able}"
+            )
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -39,14 +40,27 @@ class PlannerTeacher:
         self._tolerance = config.label_tolerance
         self._penalty = config.penalty
         self._query_limit = config.query_limit
-        self._solver = Solver(task, config.teacher_planner, config.teacher_heuristic, penalty=config.penalty, seed=seed)
+        # Probabilities of failing count as costs of so much, for labels and for the residuals of the search alike.
+        self._scale = config.penalty if config.objective == "maxprob" else 1.0
+        self._solver = Solver(
+            task,
+            config.teacher_planner,
+            config.teacher_heuristic,
+            epsilon=1e-4 / self._scale,
+            penalty=config.penalty,
+            seed=seed,
+            objective=config.objective,
+        )
         self._asked: set[int] = set()
 
     def value(self, deadline: Deadline = NO_DEADLINE) -> float | None:
         initial = self._solver.initial
         if not self._solve(initial, deadline):
             return None
-        return math.inf if self._solver.is_dead_end(initial) else self._solver.value(initial)
+        if self._solver.is_dead_end(initial):
+            return math.inf
+        value = self._solver.value(initial)
+        return self._scale * (1 - value) if self._solver.objective == "maxprob" else value
 
     def goals(self, runs: int, max_steps: int, deadline: Deadline = NO_DEADLINE) -> tuple[int, int]:
         _, _, endings = self._solver.run_episodes(self._solver.seed, 0, runs, max_steps, deadline=deadline)
@@ -101,7 +115,7 @@ class PlannerTeacher:
 
     def _solve(self, state: int, deadline: Deadline) -> bool:
         """Whether a state can be solved within the limit of a question."""
-        solution = self._solver.solve(state, self._limits(deadline))
+        solution = self._solver.solve(state, self._limits(deadline), bounds=False)
         self._check(solution.status, deadline)
         return solution.status == "converged"
 
@@ -118,7 +132,9 @@ class PlannerTeacher:
         if q_values.status != "converged":
             self.skipped += 1
             return None
-        if len(q_values.actions) < 2 or q_values.values.min() >= self._penalty - self._tolerance:
+        q_values = replace(q_values, values=q_values.values * self._scale)
+        can_give_up = self._solver.objective != "lexicographic"
+        if len(q_values.actions) < 2 or (can_give_up and q_values.values.min() >= self._penalty - self._tolerance):
             return None
         return q_values
 

@@ -149,10 +149,11 @@ def _value(task: GroundTask, teacher: Teacher, config: TrainingConfig, deadline:
         raise _UnusableError(f"the teacher did not solve it {within}", is_too_large=True)
     if value <= 0:
         at_once = Simulator(task).is_goal()
-        raise _UnusableError("its goal holds at once" if at_once else "reaching its goal costs nothing")
+        if at_once or config.objective == "penalty":
+            raise _UnusableError("its goal holds at once" if at_once else "reaching its goal costs nothing")
     if math.isinf(value):
         raise _UnusableError("its goal cannot be reached")
-    if value >= config.penalty:
+    if value >= config.penalty and config.objective != "lexicographic":
         penalty = f"the dead-end penalty of {config.penalty:g} (--penalty)"
         raise _UnusableError(f"its goal cannot be reached for less than {penalty}")
     return value

@@ -33,7 +33,8 @@ class LabelledState:
     Attributes:
         propositions: Those that are true.
         enabled: The applicable actions.
-        q_values: For each of them, the expected cost of taking it and going on as the teacher does.
+        q_values: For each of them, the expected cost of taking it and going on as the teacher does; infinite for one
+            that must never be taken.
     """
 
     propositions: Ints

@@ -81,7 +81,7 @@ class Trainer:
         given: All training problems.
         tasks: Those that are used.
         left_out: Those that are not.
-        teacher_values: The teacher's expected cost of each task.
+        teacher_values: The teacher's expected cost of each task (under maxprob, penalty times probability of failing).
     """
 
     def __init__(
@@ -290,7 +290,8 @@ class Trainer:
                 raise LimitError(f"the time limit was reached while {doing}")
             goals.append(result.count("goal"))
             if result.mean_cost is not None:
-                costs.append(result.mean_cost / value)
+                # A probability of failing is nothing to compare costs with.
+                costs.append(result.mean_cost / (value if value > 0 and config.objective != "maxprob" else 1.0))
         seconds["judge"] = time.perf_counter() - begin
         return tuple(goals), sum(costs) / len(costs) if costs else None
 

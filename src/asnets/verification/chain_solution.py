@@ -326,9 +326,9 @@ def _check_chain(model: ExplicitModel) -> None:
 
 
 def _costs(model: ExplicitModel) -> tuple[bool, float]:
-    """Whether a cost may be negative, and the largest absolute value of one."""
-    if model.native is not None and model.task is not None:
-        return bool(np.any(model.task.native.min_costs() < 0)), model.native.largest_cost
+    """Whether a part of a cost is negative, and the largest absolute value of a cost, by its parts."""
+    if model.native is not None:
+        return model.native.has_negative_cost, model.native.largest_cost
     costs = model.choice_cost if model.joint is None else model.joint.costs
     return bool(np.any(costs < 0)), float(np.max(np.abs(costs), initial=0.0))
 
