@@ -45,7 +45,7 @@ def by_hand(space: Explicit) -> dict[str, float]:
     chances, costs = np.zeros((size, size)), np.zeros(size)
     for state, actions in enumerate(space.transitions):
         for action, outcomes in actions:
-            costs[state] += space.costs[action] / len(actions)
+            costs[state] += space.costs[state][action] / len(actions)
             for successor, probability in outcomes:
                 chances[state, successor] += probability / len(actions)
     goals = np.array(space.goals)

@@ -172,7 +172,9 @@ def evaluate(
             message = _MESSAGES[result.status].format(time=time_limit, memory=memory_limit)
             paid = default_penalty(loaded.task) if penalty is None else penalty
             found = estimate(result.finished, objective or "penalty", paid)
-            rows.append(_Row(loaded.task.problem, runs, result.status, message, result, ground_seconds, found, verified))
+            rows.append(
+                _Row(loaded.task.problem, runs, result.status, message, result, ground_seconds, found, verified)
+            )
         except LimitError as error:
             rows.append(_Row(problem, runs, "time" if deadline.has_passed() else "size", str(error)))
     if json:

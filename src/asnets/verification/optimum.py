@@ -13,21 +13,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from asnets.deadline import NO_DEADLINE, Deadline
-from asnets.errors import AsnetsError, ConfigError, LimitError
+from asnets.errors import AsnetsError, ConfigError
 from asnets.grounding import GroundTask
 from asnets.planning.solvers import SearchLimits, Solver
-from asnets.policies import extract_policy
-from asnets.verification.chain_solution import solve_chain
 from asnets.verification.interval import Interval
-from asnets.verification.model import explore_chain, explore_mdp
+from asnets.verification.model import explore_mdp
 from asnets.verification.numbers import BOUNDED, EXACT, Number
 from asnets.verification.reachability import goal_prospects
 
 MAX_MDP = 1_000_000
-"""States that are looked at, of the MDP or of the chain of a planner's policy."""
+"""States of the MDP that are looked at for the greatest probability of the goal."""
 NEGLIGIBLE = 1e-6
 """A gap up to this counts as none in words: bounds have a width themselves."""
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -145,27 +142,11 @@ def _least_cost(
 ) -> Optimum:
     solver = Solver(task, "lrtdp", "lmcut", epsilon=epsilon, penalty=penalty, seed=seed)
     solution = solver.solve(limits=SearchLimits(memory=memory, deadline=deadline))
-    # Values only grow from those of the heuristic, which are not above the optimum, converged or not; a planner that
-    # has bounds of its own knows them better.
-    lower = getattr(solution, "lower", None)
-    upper = getattr(solution, "upper", None)
-    if lower is None:
-        lower = solution.value - _ROUNDING * max(1.0, abs(solution.value))
-    if upper is None and solution.status == "converged":
-        upper = _cost_of_its_policy(solver, penalty, memory, deadline)
-    interval = Interval(lower, penalty if upper is None else min(upper, penalty))
+    lower = -math.inf if solution.lower is None else solution.lower
+    upper = math.inf if solution.upper is None else solution.upper
+    interval = Interval(lower, min(upper, penalty))
     cost = Number(*interval, EXACT if interval.is_narrow(epsilon) else BOUNDED)
     return Optimum(cost, None, f"{solver.planner} with {solver.heuristic}", solution.status)
-
-
-def _cost_of_its_policy(solver: Solver, penalty: float, memory: int | None, deadline: Deadline) -> float | None:
-    """What the policy that a planner has found costs at most, which the optimum does not exceed; None if not known."""
-    try:
-        policy = extract_policy(solver, deadline)
-        model = explore_chain(policy, max_states=MAX_MDP, memory=memory, threads=1, deadline=deadline)
-        return solve_chain(model, penalty, memory=memory, deadline=deadline).expected_cost.upper
-    except LimitError:
-        return None
 
 
 def _greatest_probability(task: GroundTask, epsilon: float, memory: int | None, deadline: Deadline) -> Optimum:

@@ -23,7 +23,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.evaluation.rollouts import ENDINGS, simulate
 from asnets.grounding import GroundTask
+from asnets.grounding.cost_summary import CostSummary
 from asnets.grounding.task import Floats
 from asnets.policies import RandomPolicy, TaskPolicy
 from asnets.policies.native_network import NativeNetworkPolicy
@@ -307,11 +308,5 @@ class _Runs:
 
 def run_cost_bounds(task: GroundTask, max_steps: int) -> tuple[float, float]:
     """What a run of so many steps costs at least and at most, without the penalty; sums are rounded as they come."""
-    low, high = task.costs, task.costs
-    native: Any = task.native
-    if hasattr(native, "min_costs"):  # Costs that depend on the state.
-        low, high = native.min_costs(), native.max_costs()
-    return (
-        float(low.min(initial=0.0)) * max_steps * _OUTWARD,
-        float(high.max(initial=0.0)) * max_steps * _OUTWARD,
-    )
+    costs = CostSummary.of(task)
+    return min(0.0, costs.low) * max_steps * _OUTWARD, max(0.0, costs.high) * max_steps * _OUTWARD

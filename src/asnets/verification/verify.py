@@ -34,6 +34,7 @@ from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError, LimitError
 from asnets.evaluation.rollouts import check_policy, check_run
+from asnets.planning.solvers import default_penalty
 from asnets.policies.protocol import TaskPolicy
 from asnets.progress import live_figures, show_progress
 from asnets.verification.chain_solution import ChainSolution, solve_chain
@@ -102,7 +103,7 @@ def verify(
             "auto" takes the first of them that the limits allow, and runs where bounds are not narrow enough.
         objective: What the policy is compared with: the least expected cost ("penalty"), the greatest probability
             of the goal ("maxprob").
-        penalty: What a run that fails pays; None for what the task says.
+        penalty: What a run that fails pays; None for 500, or the goal's reward where the metric counts it.
         epsilon: How far apart bounds may be that are called exact, relative to the number where that is above 1.
         max_states: How many states of the chain to explore.
         time_limit: Seconds for all of it.
@@ -169,7 +170,7 @@ def _check(method: str, epsilon: float, width: float, time_limit: float, memory_
 
 def _penalty(task: GroundTask, penalty: float | None) -> float:
     if penalty is None:
-        return 500.0
+        return default_penalty(task)
     if not 0 <= penalty < math.inf:
         raise ConfigError(f"the penalty must be a number of 0 or more, not {penalty}")
     return float(penalty)
