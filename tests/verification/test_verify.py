@@ -214,6 +214,11 @@ def test_the_optimum() -> None:
     assert reaching.optimum.goal_probability == Number(1.0, 1.0, "exact")
     assert reaching.gap is not None
     assert reaching.gap.words == "37.5% less probable than it can be"
+    both = verify(asnets.RandomPolicy(task), objective="lexicographic").optimum
+    assert both is not None
+    assert both.goal_probability == Number(1.0, 1.0, "exact")
+    assert both.cost is not None
+    assert both.cost.lower == pytest.approx(5.5, abs=1e-6)
     assert verify(asnets.RandomPolicy(task), optimal=False).optimum is None
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from asnets.verification.result import Verification
 
 _METHODS = ("auto", "exact", "bounded", "statistical")
-_OBJECTIVES = ("penalty", "maxprob")
+_OBJECTIVES = ("penalty", "maxprob", "lexicographic")
 
 
 def verify(
@@ -66,7 +66,8 @@ def verify(
         typer.Option(
             "--objective",
             metavar="|".join(_OBJECTIVES),
-            help="What is optimal: the least expected cost with the penalty, or the greatest probability of the goal.",
+            help="What is optimal: the least expected cost with the penalty, the greatest probability of the goal, or "
+            "among the policies that have it, the least cost.",
             autocompletion=offering(_OBJECTIVES),
         ),
     ] = "penalty",

@@ -17,12 +17,8 @@ from asnets.errors import AsnetsError, ConfigError
 from asnets.grounding import GroundTask
 from asnets.planning.solvers import SearchLimits, Solver
 from asnets.verification.interval import Interval
-from asnets.verification.model import explore_mdp
 from asnets.verification.numbers import BOUNDED, EXACT, Number
-from asnets.verification.reachability import goal_prospects
 
-MAX_MDP = 1_000_000
-"""States of the MDP that are looked at for the greatest probability of the goal."""
 NEGLIGIBLE = 1e-6
 """A gap up to this counts as none in words: bounds have a width themselves."""
 
@@ -100,7 +96,7 @@ def _plain(number: float, rounding: Callable[[float], int]) -> str:
     return f"{rounding(number * 10**places) / 10**places:.{places}f}"
 
 
-OBJECTIVES = ("penalty", "maxprob")
+_PLANNERS = {"penalty": ("lrtdp", "lmcut"), "maxprob": ("lrtdp", "lmcut"), "lexicographic": ("vi", "lmcut")}
 
 
 def find_optimum(
@@ -117,7 +113,7 @@ def find_optimum(
 
     Args:
         task: The task.
-        objective: "penalty" for the least expected cost, "maxprob" for the greatest probability of the goal.
+        objective: One of `asnets.planning.OBJECTIVES`.
         penalty: What a run that fails pays.
         epsilon: How far apart bounds are that count as exact.
         seed: Of the search.
@@ -127,33 +123,35 @@ def find_optimum(
     Raises:
         ConfigError: If there is no such objective.
     """
-    if objective not in OBJECTIVES:
-        raise ConfigError(f"the objective must be one of {', '.join(OBJECTIVES)}, not {objective!r}")
+    check_objective(objective)
+    planner, heuristic = _PLANNERS[objective]
     try:
-        if objective == "maxprob":
-            return _greatest_probability(task, epsilon, memory, deadline)
-        return _least_cost(task, penalty, epsilon, seed, memory, deadline)
+        solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, objective=objective)
+        solution = solver.solve(limits=SearchLimits(memory=memory, deadline=deadline))
     except AsnetsError:
-        return None  # Costs that the heuristic does not take, or successors that cannot be enumerated.
+        return None  # Costs that the planner does not take, or successors that cannot be enumerated.
+    cost = goal_probability = None
+    if objective != "maxprob":
+        lower = -math.inf if solution.lower is None else solution.lower
+        upper = math.inf if solution.upper is None else solution.upper
+        cost = _number(Interval(lower, min(upper, penalty) if objective == "penalty" else upper), epsilon)
+    if solution.goal_probability is not None:
+        goal_probability = _number(Interval(*solution.goal_probability), epsilon)
+    return Optimum(cost, goal_probability, f"{solver.planner} with {solver.heuristic}", solution.status)
 
 
-def _least_cost(
-    task: GroundTask, penalty: float, epsilon: float, seed: int, memory: int | None, deadline: Deadline
-) -> Optimum:
-    solver = Solver(task, "lrtdp", "lmcut", epsilon=epsilon, penalty=penalty, seed=seed)
-    solution = solver.solve(limits=SearchLimits(memory=memory, deadline=deadline))
-    lower = -math.inf if solution.lower is None else solution.lower
-    upper = math.inf if solution.upper is None else solution.upper
-    interval = Interval(lower, min(upper, penalty))
-    cost = Number(*interval, EXACT if interval.is_narrow(epsilon) else BOUNDED)
-    return Optimum(cost, None, f"{solver.planner} with {solver.heuristic}", solution.status)
+def check_objective(objective: str) -> None:
+    """Checks the name of an objective.
+
+    Raises:
+        ConfigError: If there is none of that name.
+    """
+    if objective not in _PLANNERS:
+        raise ConfigError(f"the objective must be one of {', '.join(_PLANNERS)}, not {objective!r}")
 
 
-def _greatest_probability(task: GroundTask, epsilon: float, memory: int | None, deadline: Deadline) -> Optimum:
-    model = explore_mdp(task, max_states=MAX_MDP, memory=memory, threads=1, deadline=deadline.part(0.5))
-    interval = goal_prospects(model, epsilon=epsilon, deadline=deadline).of(0)
-    number = Number(*interval, EXACT if interval.is_narrow(epsilon) else BOUNDED)
-    return Optimum(None, number, "interval iteration", "converged" if model.is_complete else model.status)
+def _number(interval: Interval, epsilon: float) -> Number:
+    return Number(*interval, EXACT if interval.is_narrow(epsilon) else BOUNDED)
 
 
 def with_upper_bound(optimum: Optimum, cost: Number, epsilon: float) -> Optimum:

@@ -43,7 +43,15 @@ from asnets.verification.distribution import QUANTILES, TAILS, CostDistribution,
 from asnets.verification.interval import Interval
 from asnets.verification.model import ExplicitModel, explore_chain
 from asnets.verification.numbers import BOUNDED, EXACT, Number, sharpened
-from asnets.verification.optimum import Gap, Optimum, cost_gap, find_optimum, probability_gap, with_upper_bound
+from asnets.verification.optimum import (
+    Gap,
+    Optimum,
+    check_objective,
+    cost_gap,
+    find_optimum,
+    probability_gap,
+    with_upper_bound,
+)
 from asnets.verification.propagation import DEFAULT_WORK
 from asnets.verification.rational import RationalSolution, failures_of, rational_chain, solve_rational
 from asnets.verification.result import NUMBERS, Chain, Method, Verification
@@ -102,7 +110,7 @@ def verify(
         method: "exact" explores the chain and solves it; "bounded" explores a part of it; "statistical" makes runs;
             "auto" takes the first of them that the limits allow, and runs where bounds are not narrow enough.
         objective: What the policy is compared with: the least expected cost ("penalty"), the greatest probability
-            of the goal ("maxprob").
+            of the goal ("maxprob"), or among the policies that have it, the least cost ("lexicographic").
         penalty: What a run that fails pays; None for 500, or the goal's reward where the metric counts it.
         epsilon: How far apart bounds may be that are called exact, relative to the number where that is above 1.
         max_states: How many states of the chain to explore.
@@ -135,6 +143,7 @@ def verify(
     check_policy(policy)
     check_run(max_steps, seed)
     check_confidence(confidence)
+    check_objective(objective)
     _check(method, epsilon, width, time_limit, memory_limit)
     paid = _penalty(policy.task, penalty)
     with show_progress(progress, _figures, lambda words: None) as show:
@@ -379,7 +388,7 @@ class _Work:
             if number is not None:
                 numbers[name] = number
         self._seconds["total"] = self._deadline.elapsed
-        if optimum is not None:
+        if optimum is not None and objective == "penalty":
             optimum = with_upper_bound(optimum, numbers["expected_cost"], self._epsilon)
         method: Method = "bounded"
         if self._samples is not None:
