@@ -375,3 +375,19 @@ def test_stopped_training_goes_on(trained: Path, how: signal.Signals, threads: s
         assert weight.equal(stopped.network.weights()[name])
     (trained / "k.asnet").unlink()
     log.unlink()
+
+
+def test_evaluate_an_objective(trained: Path) -> None:
+    """The estimate goes by what runs came to: with 5 steps none gets to the end of a long line."""
+    arguments = ["evaluate", "m.asnet", "line.pddl", "l9.pddl", "--max-steps", "5", "--runs", "6"]
+    for objective, value in (("penalty", 5 + 40.0), ("maxprob", 0.0), ("lexicographic", 5.0)):
+        options = ["--objective", objective, "--penalty", "40"]
+        (row,) = json.loads(run(*arguments, *options, "--json", cwd=trained).stdout)
+        assert row["objective"]["name"] == objective
+        assert row["objective"]["value"] == pytest.approx(value)
+        low, high = row["objective"]["interval"]
+        assert low - 1e-9 <= value <= high
+        assert row["objective"]["kind"].startswith("95%")
+        assert objective in run(*arguments, *options, cwd=trained).stdout.splitlines()[0]
+    result = run(*arguments, "--objective", "cheapest", cwd=trained)
+    assert "unknown objective 'cheapest'; expected one of penalty, maxprob, lexicographic" in result.stderr
