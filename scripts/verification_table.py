@@ -100,7 +100,7 @@ def table(rows: list[dict[str, Any]]) -> Iterator[str]:
             bounds(row["expected_cost"]),
             "–" if within is None else f"{bounds(within['expected_cost'])} ({within['runs']:,} runs)",
             bounds(row["optimal_cost"]),
-            f"{row['seconds']['total']:.1f}",
+            f"{row['seconds']:.1f}",
             f"{row['peak_memory'] / 1e9:.2f}",
         ]
         yield f"| {' | '.join(cells)} |"
@@ -144,7 +144,7 @@ def main() -> None:
         values = measure(row, arguments.time_limit, arguments.threads)
         with arguments.output.open("a", encoding="utf-8") as file:
             file.write(json.dumps(values) + "\n")
-        seconds = values.get("seconds", {}).get("total", arguments.time_limit)
+        seconds = values.get("seconds", arguments.time_limit)
         print(f"{row.problem}: {values['method']}, {values.get('states')} states, {seconds:.1f} s", file=sys.stderr)
 
 

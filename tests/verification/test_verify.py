@@ -137,7 +137,7 @@ def test_intervals_from_runs_are_as_narrow_as_was_asked_for() -> None:
         assert within["goal_probability"].upper - within["goal_probability"].lower <= width
         cost = within["expected_cost"]
         assert cost.upper - cost.lower <= width * cost.upper
-        assert result.expected_cost.upper == math.inf
+        assert result.expected_cost == cost
 
 
 def test_how_often_intervals_from_runs_hold() -> None:
@@ -267,13 +267,16 @@ def test_json() -> None:
     assert values["goal_probability"]["lower"] <= 95 / 384 <= values["goal_probability"]["upper"]
     assert values["counterexamples"][0]["failure"] == "dead_end"
     assert values["sealing"]["alternative"] == "(move-car l-1-1 l-2-1)"
-    assert values["seconds"]["total"] >= values["seconds"]["exploration"]
+    assert values["seconds"] == values["seconds_by_part"]["total"] >= values["seconds_by_part"]["exploration"]
     sampled = json.loads(json.dumps(verify(asnets.RandomPolicy(tires(2)), method="statistical").to_dict()))
-    assert sampled["expected_cost"]["upper"] is None
+    assert sampled["cost_to_end"]["upper"] is None
+    assert sampled["expected_cost"] == sampled["within_max_steps"]["expected_cost"]
+    assert sampled["expected_cost"]["guarantee"] == "confidence 95%, within 300 steps"
+    assert sampled["expected_cost"]["lower"] <= values["expected_cost"]["lower"] <= sampled["expected_cost"]["upper"]
     assert sampled["states"] is None
     within = sampled["within_max_steps"]
     assert within["runs"] == sampled["runs"] == within["goals"] + within["dead_ends"] + within["unfinished"]
-    assert sampled["gap"]["of"] == "within_max_steps"
+    assert sampled["gap"]["of"] == "expected_cost"
 
 
 def test_a_deadline_that_has_passed() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,11 +32,16 @@ from asnets.cli.tables import show_table
 from asnets.deadline import Deadline
 from asnets.errors import LimitError
 from asnets.evaluation.rollouts import check_run
+from asnets.files import refuse_overwriting, write_atomically
 from asnets.grounding import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
+    from asnets.verification.counterexamples import Counterexample
     from asnets.verification.numbers import Number
     from asnets.verification.result import Verification
+    from asnets.verification.sealing import Sealing
+
+_LOGGER = logging.getLogger(__name__)
 
 _METHODS = ("auto", "exact", "bounded", "statistical")
 _OBJECTIVES = ("penalty", "maxprob", "lexicographic")
@@ -73,7 +80,11 @@ def verify(
     ] = "penalty",
     penalty: Annotated[
         float | None,
-        typer.Option("--dead-end-penalty", help="What a run that fails pays; 500 if left out."),
+        typer.Option(
+            "--penalty",
+            "--dead-end-penalty",
+            help="What a run that fails pays; 500 if left out, or the goal's reward where the metric counts it.",
+        ),
     ] = None,
     epsilon: Annotated[
         float, typer.Option("--epsilon", help="How far apart bounds of exact numbers may be, relative above 1.")
@@ -106,6 +117,10 @@ def verify(
     rational: Annotated[
         bool, typer.Option("--rational", help="Also solve a small chain with fractions, without any rounding.")
     ] = False,
+    picture: Annotated[
+        Path | None,
+        typer.Option("-o", "--picture", metavar="FILE.html", help="Also draw the ways into failure, on one page."),
+    ] = None,
     sampled: SampledOption = False,
     costs: ModelCostsOption = None,
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
@@ -126,11 +141,16 @@ def verify(
     require(0 < time_limit < math.inf, f"the time limit must be positive and finite, not {time_limit}")
     require(0 < confidence < 1, f"the confidence must be between 0 and 1, such as 0.95, not {confidence}")
     check_run(max_steps, seed)
+    if picture is not None:
+        require(picture.suffix.lower() == ".html", f"-o {picture} must end in .html")
+        require(explain, "-o draws ways into failure, which --no-explain leaves out")
+        refuse_overwriting(picture, (policy, domain, *problems))
     chosen = load_named(policy, sampled=sampled)
     from asnets.verification.verify import verify as verify_policy
 
     rows: list[dict[str, Any]] = []
     failed: list[str] = []
+    failures: list[tuple[Counterexample, Sealing | None]] = []
     for number, problem in enumerate(problems):
         deadline = Deadline(time_limit)
         try:
@@ -163,11 +183,14 @@ def verify(
         if method == "exact" and result.method != "exact":
             failed.append(f"  {result.task.problem}: {'; '.join(result.limits)}")
         seconds = {"ground": sum(loaded.seconds.values())} | result.seconds
-        rows.append(result.to_dict() | {"file": problem, "seconds": seconds})
+        rows.append(result.to_dict() | {"file": problem, "seconds_by_part": seconds})
+        failures += [(example, result.sealing if i == 0 else None) for i, example in enumerate(result.counterexamples)]
         if not json:
             if number:
                 print()
             _show(result)
+    if picture is not None:
+        _draw(picture, f"{policy}: ways into failure", failures)
     if json:
         print_json(rows)
     if failed:
@@ -175,7 +198,19 @@ def verify(
         raise LimitError("\n".join([f"{len(failed)} of {len(rows)} problems {what}", *failed]))
 
 
+def _draw(picture: Path, title: str, failures: list[tuple[Counterexample, Sealing | None]]) -> None:
+    if not failures:
+        _LOGGER.warning("%s is not written: no way into failure was found", picture)
+        return
+    from asnets.pictures import failure_page
+
+    write_atomically(picture, failure_page(title, failures))
+    _LOGGER.info("wrote %s", picture)
+
+
 def _show(result: Verification) -> None:
+    from asnets.verification.result import NUMBERS
+
     chain, samples, seconds = result.chain, result.samples, result.seconds
     print(f"{result.task.problem} of {result.task.domain}, policy {result.policy}: {result.method}")
     table = Table(box=None, pad_edge=False, show_header=False)
@@ -189,8 +224,8 @@ def _show(result: Verification) -> None:
     if result.gap is not None:
         table.add_row("policy", result.gap.words, result.gap.guarantee)
     for name, number in result.within().items():
-        label = {"goal_probability": "goal", "expected_cost": "expected cost"}.get(name, "cost given the goal")
-        table.add_row(f"{label} in {result.max_steps} steps", number.words(), number.guarantee)
+        if result.numbers.get(name) != number:
+            table.add_row(NUMBERS[name], number.words(), number.guarantee)
     show_table(table)
     if result.rational is not None:
         exact = result.rational
@@ -221,7 +256,8 @@ def _rows(result: Verification) -> list[tuple[str, Number]]:
     rows = [
         (NUMBERS[name], number)
         for name, number in result.numbers.items()
-        if number.is_known and (name not in ("loop_probability", "gives_up_probability") or number.upper > 0)
+        if (math.isfinite(number.upper) or number.lower > 0)
+        and (name not in ("loop_probability", "gives_up_probability") or number.upper > 0)
     ]
     rows += [(f"quantile {100 * level:g}%", number) for level, number in result.quantiles.items() if number.is_known]
     return rows + [(f"worst {100 * share:g}%", number) for share, number in result.cvar.items() if number.is_known]

@@ -20,6 +20,11 @@ def confidence_words(confidence: float) -> str:
     return f"confidence {100 * confidence:.10g}%"
 
 
+def within_words(confidence: float, max_steps: int) -> str:
+    """The guarantee of a confidence interval of runs that end at a step limit."""
+    return f"{confidence_words(confidence)}, within {max_steps} steps"
+
+
 @dataclass(frozen=True)
 class Number:
     """Where a number lies, and what is promised.
@@ -27,7 +32,7 @@ class Number:
     Attributes:
         lower: -inf where nothing is known.
         upper: inf where nothing is known.
-        guarantee: "exact", "bounded", or such as "confidence 95%".
+        guarantee: "exact", "bounded", or such as "confidence 95%" and "confidence 95%, within 300 steps".
 
     Example:
         >>> from asnets.verification import Number

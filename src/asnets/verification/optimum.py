@@ -45,7 +45,7 @@ class Gap:
     """How far a policy is from the optimum.
 
     Attributes:
-        of: "expected_cost", "within_max_steps" (the cost of runs that end at the step limit) or "goal_probability".
+        of: "expected_cost" or "goal_probability".
         absolute: The difference.
         relative: Of the optimum; None where that may be 0 or less, and for probabilities.
         guarantee: The weaker one of both numbers.
@@ -163,13 +163,13 @@ def with_upper_bound(optimum: Optimum, cost: Number, epsilon: float) -> Optimum:
     return replace(optimum, cost=Number(*interval, guarantee))
 
 
-def cost_gap(cost: Number, optimal: Number, of: str = "expected_cost") -> Gap:
+def cost_gap(cost: Number, optimal: Number) -> Gap:
     """How far a cost lies above the optimal one."""
     absolute = Interval(max(0.0, cost.lower - optimal.upper), max(0.0, cost.upper - optimal.lower))
     relative = None
     if optimal.lower > 0:
         relative = Interval(max(0.0, cost.lower / optimal.upper - 1), max(0.0, cost.upper / optimal.lower - 1))
-    return Gap(of, absolute, relative, weaker(cost.guarantee, optimal.guarantee))
+    return Gap("expected_cost", absolute, relative, weaker(cost.guarantee, optimal.guarantee))
 
 
 def probability_gap(probability: Number, optimal: Number) -> Gap:

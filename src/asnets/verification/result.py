@@ -10,7 +10,7 @@ from asnets.frames import frame
 from asnets.grounding import GroundTask
 from asnets.notebook import NotebookView
 from asnets.verification.counterexamples import Counterexample
-from asnets.verification.numbers import Number, confidence_words
+from asnets.verification.numbers import Number, within_words
 from asnets.verification.optimum import Gap, Optimum
 from asnets.verification.rational import RationalSolution
 from asnets.verification.sampling import Samples
@@ -192,14 +192,15 @@ class Verification(NotebookView):
             "max_steps": self.max_steps,
             "seed": self.seed,
             "limits": list(self.limits),
-            "seconds": self.seconds,
+            "seconds": self.seconds.get("total", 0.0),
+            "seconds_by_part": self.seconds,
         }
 
     def within(self) -> dict[str, Number]:
         """What runs within the step limit come to; empty if there were none."""
         if self.samples is None:
             return {}
-        words = confidence_words(self.confidence)
+        words = within_words(self.confidence, self.max_steps)
         within = self.samples.within
         intervals = {
             "goal_probability": within.goal_probability,

@@ -42,7 +42,7 @@ from asnets.verification.counterexamples import Counterexample, find_counterexam
 from asnets.verification.distribution import QUANTILES, TAILS, CostDistribution, costs_of_runs
 from asnets.verification.interval import Interval
 from asnets.verification.model import ExplicitModel, explore_chain
-from asnets.verification.numbers import BOUNDED, EXACT, Number, sharpened
+from asnets.verification.numbers import BOUNDED, EXACT, Number, sharpened, within_words
 from asnets.verification.optimum import (
     Gap,
     Optimum,
@@ -384,7 +384,7 @@ class _Work:
     ) -> Verification:
         numbers = {}
         for name in NUMBERS:
-            number = self._number(name, confidence)
+            number = self._number(name, confidence, max_steps)
             if number is not None:
                 numbers[name] = number
         self._seconds["total"] = self._deadline.elapsed
@@ -412,7 +412,7 @@ class _Work:
             self._chain,
             samples,
             optimum,
-            self._gap(objective, optimum, numbers, confidence),
+            _gap(objective, optimum, numbers),
             self._counterexamples,
             self._sealing,
             self._rational,
@@ -420,8 +420,12 @@ class _Work:
             self._seconds,
         )
 
-    def _number(self, name: str, confidence: float) -> Number | None:
-        """What is known of a number from all that was done; None for one that there is not."""
+    def _number(self, name: str, confidence: float, max_steps: int) -> Number | None:
+        """What is known of a number from all that was done; None for one that there is not.
+
+        Where nothing bounds a cost from above, and all runs ended before the step limit, it is the cost within that
+        limit, which its guarantee says.
+        """
         if name == "gives_up_probability" and never_gives_up(self._policy):
             return Number(0.0, 0.0, EXACT)
         sure = Interval(0.0, 1.0) if name in _PROBABILITIES else Interval(-math.inf, math.inf)
@@ -431,7 +435,13 @@ class _Work:
                 return None  # The cost of runs that reach the goal, which none does.
             sure = solved
         sampled: Interval | None = None if self._samples is None else getattr(self._samples, name, None)
-        return sharpened(self._sure(sure), sampled, confidence)
+        number = sharpened(self._sure(sure), sampled, confidence)
+        if self._samples is None or self._samples.unfinished or math.isfinite(number.upper):
+            return number
+        within: Interval | None = getattr(self._samples.within, name, None)
+        if within is None:
+            return number
+        return Number(*within, within_words(confidence, max_steps))
 
     def _sure(self, interval: Interval) -> Number:
         is_whole = self._chain is not None and self._chain.status == "complete"
@@ -448,17 +458,10 @@ class _Work:
             for level in levels
         }
 
-    def _gap(
-        self, objective: str, optimum: Optimum | None, numbers: dict[str, Number], confidence: float
-    ) -> Gap | None:
-        if optimum is None:
-            return None
-        if objective != "penalty" and optimum.goal_probability is not None:
-            return probability_gap(numbers["goal_probability"], optimum.goal_probability)
-        if optimum.cost is None:
-            return None
-        cost = numbers["expected_cost"]
-        if math.isinf(cost.upper) and self._samples is not None:
-            within = sharpened(Number(-math.inf, math.inf, BOUNDED), self._samples.within.expected_cost, confidence)
-            return cost_gap(within, optimum.cost, "within_max_steps")
-        return cost_gap(cost, optimum.cost)
+
+def _gap(objective: str, optimum: Optimum | None, numbers: dict[str, Number]) -> Gap | None:
+    if optimum is None:
+        return None
+    if objective != "penalty" and optimum.goal_probability is not None:
+        return probability_gap(numbers["goal_probability"], optimum.goal_probability)
+    return None if optimum.cost is None else cost_gap(numbers["expected_cost"], optimum.cost)
