@@ -22,7 +22,7 @@ from typing import Any
 from tests.oracles.storm import Storm, StormError, why_missing
 
 _PROPERTY = 'Pmax=? [F "goal"]'
-_ENDED_BY_A_LIMIT = 4
+_SLACK = 1e-8  # What Storm, with doubles and a precision of 1e-9, may be off by.
 _GRACE = 60.0  # Seconds that a process has to end by itself after its limit.
 
 
@@ -101,6 +101,31 @@ def show(rows: list[dict[str, Any]]) -> None:
         print(f"| {name} | {shown} | {value} | {states} | {seconds} |")
 
 
+def show_families(rows: list[dict[str, Any]]) -> None:
+    """Prints a row for each family."""
+    print("| family | solved | seconds, median / most | MB, most | Storm agrees | not solved |")
+    print("|---|---|---|---|---|---|")
+    for family in dict.fromkeys(row["family"] for row in rows):
+        members = [row for row in rows if row["family"] == family]
+        solved = [row for row in members if row.get("status") == "converged"]
+        seconds = sorted(row["seconds"] for row in solved)
+        times = f"{seconds[len(seconds) // 2]:.2g} / {seconds[-1]:.2g}" if solved else "–"
+        memory = f"{max(row['peak_memory_mb'] for row in solved):,.0f}" if solved else "–"
+        compared = [row for row in solved if "value" in (row.get("storm") or {})]
+        agrees = [row for row in compared if row["lower"] - _SLACK <= row["storm"]["value"] <= row["upper"] + _SLACK]
+        others = [f"{Path(row['problem'][-1]).stem}: {_why_not(row)}" for row in members if row not in solved]
+        name = f"{Path(family).parent.name}/{Path(family).name}"
+        cells = [name, f"{len(solved)} of {len(members)}", times, memory, f"{len(agrees)} of {len(compared)}"]
+        print(f"| {' | '.join([*cells, '; '.join(others) or '–'])} |")
+
+
+def _why_not(row: dict[str, Any]) -> str:
+    if row.get("not_tried"):
+        return "not tried"
+    known = "" if row.get("lower") is None else f", {row['lower']:.3g} to {row['upper']:.3g} is known"
+    return f"{row.get('status') or ' '.join(row.get('message', ['?']))}{known}"
+
+
 def main(arguments: list[str]) -> None:
     """Measures what is left to measure, then prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -113,6 +138,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--give-up", type=int, default=2, help="unsolved problems in a row after which a family ends")
     parser.add_argument("--storm-states", type=int, default=1_000_000)
     parser.add_argument("--storm-seconds", type=float, default=60.0)
+    parser.add_argument("--by-family", action="store_true", help="print a row for each family, not for each problem")
     options = parser.parse_args(arguments)
     rows = [json.loads(line) for line in options.results.read_text().splitlines()] if options.results.exists() else []
     known = {(row["family"], row["problem"][-1]) for row in rows}
@@ -132,7 +158,7 @@ def main(arguments: list[str]) -> None:
             with options.results.open("a") as file:
                 file.write(json.dumps(row) + "\n")
             print(json.dumps(row), file=sys.stderr, flush=True)
-    show(rows)
+    (show_families if options.by_family else show)(rows)
 
 
 if __name__ == "__main__":
