@@ -325,7 +325,9 @@ def _markov(q: float, law: _Law, still_to_pay: Floats | None) -> float:
     else:
         return math.inf
     low = 0.0
-    while high - low > _MARKOV_WIDTH * high:
+    for _ in range(60):
+        if high - low <= _MARKOV_WIDTH * high:
+            break
         middle = (low + high) / 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
     return high
