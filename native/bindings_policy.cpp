@@ -126,6 +126,26 @@ void bind_policy(nb::module_& module) {
       nb::arg("policy"), nb::arg("seed"), nb::arg("first"), nb::arg("count"), nb::arg("max_steps"), nb::arg("threads"),
       nb::arg("detect_dead_ends") = false, nb::arg("deadline") = nb::none(),
       "Steps, cost and ending (0 goal, 1 dead end, 2 step limit, 3 stopped by the deadline, 4 loop) of episodes.");
+  module.def(
+      "last_states",
+      [](const PyPolicy& policy, std::uint64_t seed, std::uint64_t first, std::size_t count, std::int64_t max_steps,
+         unsigned threads, const Deadline* deadline) {
+        const std::vector<Episode> episodes = without_gil([&] {
+          return run_episodes(policy.task.task, policy.make, {}, {seed, first, count}, max_steps, threads,
+                              poll_signals_and(deadline));
+        });
+        if (PyErr_Occurred() != nullptr) throw nb::python_error();
+        std::vector<std::uint64_t> hashes;
+        for (const Episode& episode : episodes) {
+          if (episode.ending != Ending::kInterrupted) hashes.push_back(episode.last_state);
+        }
+        return to_numpy(std::move(hashes));
+      },
+      nb::sig("def last_states(policy: Policy, seed: int, first: int, count: int, max_steps: int, threads: int, "
+              "deadline: Deadline | None = None) -> numpy.typing.NDArray[numpy.uint64]"),
+      nb::arg("policy"), nb::arg("seed"), nb::arg("first"), nb::arg("count"), nb::arg("max_steps"), nb::arg("threads"),
+      nb::arg("deadline") = nb::none(),
+      "A hash of the state in which each of these episodes ends; without those that the deadline stopped.");
   module.def("resident_memory", &resident_memory, "The resident memory of the process, in bytes.");
 
   module.def(

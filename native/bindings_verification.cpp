@@ -175,6 +175,7 @@ nb::dict to_dict(ChainSolution solution) {
   result["largest_component"] = solution.largest_component;
   result["uncertified"] = solution.num_uncertified;
   result["failures"] = to_numpy(std::move(solution.failures));
+  result["lost"] = to_numpy(std::move(solution.lost));
   result["goal_probabilities"] = bounds_to_numpy(std::move(solution.goal_probabilities));
   result["values"] = bounds_to_numpy(std::move(solution.values));
   return result;
@@ -229,6 +230,7 @@ void bind_verification(nb::module_& module) {
       .def(
           "find",
           [](const PyExplicitModel& self, const IntArray& propositions) -> std::int64_t {
+            self.model->states.make_index();
             const auto id = self.model->states.find(pack_state(self.task.task, propositions).data());
             return id ? static_cast<std::int64_t>(*id) : -1;
           },

@@ -52,7 +52,7 @@ std::optional<StateId> StateTable::find(const Word* words) const {
 }
 
 void StateTable::grow() {
-  std::vector<StateId> bigger(std::max<std::size_t>(16, slots_.size() * 2), 0);
+  std::vector<StateId> bigger(std::bit_ceil(std::max<std::size_t>(16, (size_ + 1) * 2)), 0);
   const std::size_t mask = bigger.size() - 1;
   for (StateId id = 0; id < size_; ++id) {
     std::size_t slot = hash_words(state(id), num_words_) & mask;

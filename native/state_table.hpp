@@ -30,6 +30,12 @@ class StateTable {
   }
   std::size_t size() const { return size_; }
   std::size_t memory() const;
+  // What `find` and `intern` look states up by: a third of the memory, and of no use once all states are there. `intern`
+  // makes it again; before `find`, it has to be made.
+  void drop_index() { slots_ = {}; }
+  void make_index() {
+    if (slots_.empty()) grow();
+  }
 
  private:
   void grow();
@@ -39,7 +45,7 @@ class StateTable {
   std::size_t chunk_mask_;
   std::size_t size_ = 0;
   std::vector<std::unique_ptr<Word[]>> chunks_;
-  std::vector<StateId> slots_;  // Id + 1, 0 for empty; the size is a power of two.
+  std::vector<StateId> slots_;  // Id + 1, 0 for empty; the size is a power of two; none without the index.
 };
 
 std::uint64_t hash_words(const Word* words, std::size_t count);

@@ -10,6 +10,8 @@
 #include <system_error>
 #include <thread>
 
+#include "state_table.hpp"
+
 namespace asnets {
 
 std::vector<Episode> run_episodes(const Task& task, const PolicyFactory& make_policy,
@@ -34,6 +36,7 @@ std::vector<Episode> run_episodes(const Task& task, const PolicyFactory& make_po
         EpisodeRun run(task, RandomStream(numbers.seed, numbers.first + i), max_steps);
         run_episode(run, *policy, sampler, detector.get(), [](const std::vector<Word>&, ActionId) {});
         episodes[i] = run.result();
+        episodes[i].last_state = hash_words(run.state().data(), task.num_words());
       }
     } catch (const Interrupted&) {
       // The episode stays marked as interrupted.

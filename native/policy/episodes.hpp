@@ -25,6 +25,7 @@ struct Episode {
   std::int64_t steps = 0;
   double cost = 0;
   Ending ending = Ending::kInterrupted;
+  std::uint64_t last_state = 0;  // Its hash, of episodes that have ended.
 };
 
 // Which episodes: with the seed, the number of an episode names its random stream.

@@ -445,6 +445,8 @@ class Solver {
     }
     solution.values = std::move(is_stored(kValue) ? stored_[kValue] : stored_[kCost]);
     solution.goal_probabilities = std::move(stored_[kGoalProbability]);
+    for (std::uint8_t& flags : flags_) flags = flags == kReachesFailure;
+    solution.lost = std::move(flags_);
     return solution;
   }
 

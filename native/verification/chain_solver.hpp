@@ -64,6 +64,7 @@ struct ChainSolution {
   std::vector<Bounds> goal_probabilities;  // Of each state; empty if it is 1 for all.
   std::vector<Bounds> values;              // Of each state.
   std::vector<std::uint8_t> failures;      // A `Failure` for each state; none but in bottom components.
+  std::vector<std::uint8_t> lost;          // For each state, whether neither a goal nor what is unexplored is in reach.
   std::size_t num_components = 0;
   std::size_t largest_component = 0;
   std::size_t num_uncertified = 0;  // Components without a certificate: their bounds say next to nothing.

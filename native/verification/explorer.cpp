@@ -137,6 +137,7 @@ class Explorer {
     } catch (const ExplorationStopped& stopped) {
       model_->status = stopped.status;
     }
+    model_->states.drop_index();
     builder_.finish();
   }
 

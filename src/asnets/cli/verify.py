@@ -21,7 +21,6 @@ from asnets.cli.running import (
     ProblemsArgument,
     SampledOption,
     SeedOption,
-    ThreadsOption,
     bounded,
     load,
     parse_size,
@@ -96,7 +95,16 @@ def verify(
         float, typer.Option("--time-limit", metavar="SECONDS", help="Of each problem, from reading it on.")
     ] = 600.0,
     memory_limit: MemoryLimitOption = "8GB",
-    threads: ThreadsOption = 1,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            "--threads",
+            min=1,
+            max=256,
+            help="How many to use; as many as there are cores if left out. Results are the same for any number.",
+            show_default=False,
+        ),
+    ] = None,
     width: Annotated[
         float,
         typer.Option(

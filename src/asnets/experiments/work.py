@@ -112,7 +112,9 @@ def _run_network(payload: dict[str, Any], model: bytes, keep: Keep) -> tuple[str
 
 def _exact(policy: TaskPolicy, seconds: float) -> Metrics | None:
     """What holds for all runs; None where the chain is too large."""
-    result = verify(policy, method="exact", max_states=_EXACT_STATES, time_limit=seconds, optimal=False, explain=False)
+    result = verify(
+        policy, method="exact", max_states=_EXACT_STATES, time_limit=seconds, threads=1, optimal=False, explain=False
+    )
     if result.method != "exact" or result.chain is None:
         return None
     cost = result.cost_given_goal

@@ -18,6 +18,7 @@ from asnets.verification.rational import (
 from asnets.verification.reachability import GoalProspects, goal_prospects, sure_states
 from asnets.verification.result import Verification
 from asnets.verification.sealing import Prospect, Sealing, find_sealing
+from asnets.verification.size import TooLarge, find_too_large
 from asnets.verification.verify import verify
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "RationalSolution",
     "Sealing",
     "StateKind",
+    "TooLarge",
     "Verification",
     "cost_distribution",
     "costs_of_runs",
@@ -48,6 +50,7 @@ __all__ = [
     "find_counterexample",
     "find_failure",
     "find_sealing",
+    "find_too_large",
     "fraction_as_json",
     "goal_prospects",
     "rational_chain",

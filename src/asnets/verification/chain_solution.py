@@ -23,7 +23,7 @@ from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError, LimitError
 from asnets.grounding.costs import MAX_COST
-from asnets.grounding.task import Floats
+from asnets.grounding.task import Bools, Floats
 from asnets.verification.interval import Interval
 from asnets.verification.model import ExplicitModel, Numbers, StateIds, StateKind
 
@@ -64,6 +64,7 @@ class ChainSolution:
         expected_steps: Until a run ends.
         variance: Of the cost with the penalty.
         failures: A `Failure` for each state: other than NONE in components without goal that are never left.
+        lost: For each state, whether neither a goal nor a state that was not explored can be reached from it.
         num_components: Strongly connected ones.
         num_uncertified: Components whose solution could not be certified; bounds say next to nothing then.
         seconds: What solving took.
@@ -81,6 +82,7 @@ class ChainSolution:
     expected_steps: Interval
     variance: Interval
     failures: npt.NDArray[np.uint8]
+    lost: Bools
     num_components: int
     largest_component: int
     num_uncertified: int
@@ -230,6 +232,7 @@ def _solution(solved: dict[str, Any], penalty: float, epsilon: float, seconds: f
         Interval(*solved["steps"]),
         Interval(*solved["variance"]),
         solved["failures"],
+        solved["lost"].view(np.bool_),
         solved["components"],
         solved["largest_component"],
         solved["uncertified"],

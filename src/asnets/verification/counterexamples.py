@@ -62,13 +62,18 @@ class FailingPath:
 
 
 def find_failure(
-    model: ExplicitModel, way: Way = "likeliest", *, deadline: Deadline = NO_DEADLINE
+    model: ExplicitModel,
+    way: Way = "likeliest",
+    *,
+    solution: ChainSolution | None = None,
+    deadline: Deadline = NO_DEADLINE,
 ) -> FailingPath | None:
     """A way into failure through a chain; None if no explored state is known to fail.
 
     Args:
         model: A chain. Where it is not complete, a state is known to fail if no unexplored one can be reached from it.
         way: "likeliest" or "shortest".
+        solution: Of the chain, if it was solved: then it is known already which states fail.
         deadline: When to stop.
 
     Raises:
@@ -85,12 +90,10 @@ def find_failure(
     """
     if way not in ("likeliest", "shortest"):
         raise ConfigError(f"the way into failure is the likeliest or the shortest, not {way!r}")
-    alive = can_reach(model, (model.kinds == StateKind.GOAL) | (model.kinds == StateKind.UNEXPLORED))
-    if alive.all():
+    lost, ends = _failing(model) if solution is None else (solution.lost, solution.failures != Failure.NONE)
+    if not lost.any():
         return None
-    labels, is_bottom = bottom_components(model)
-    ends = is_bottom[labels] & ~alive
-    inwards = _path(model, 0, ~alive, way == "shortest", deadline)
+    inwards = _path(model, 0, lost, way == "shortest", deadline)
     if not inwards:
         return None  # What cannot be reached at all, as in a model that was made by hand.
     onwards = _path(model, inwards[-1], ends, way == "shortest", deadline)
@@ -104,6 +107,13 @@ def find_failure(
         cycle,
         _probabilities(model, (states[-1], *cycle)),
     )
+
+
+def _failing(model: ExplicitModel) -> tuple[Bools, Bools]:
+    """The states from which neither a goal nor the unexplored is in reach; of those, the ones that are never left."""
+    alive = can_reach(model, (model.kinds == StateKind.GOAL) | (model.kinds == StateKind.UNEXPLORED))
+    labels, is_bottom = bottom_components(model)
+    return ~alive, is_bottom[labels] & ~alive
 
 
 def _path(model: ExplicitModel, start: int, targets: Bools, shortest: bool, deadline: Deadline) -> tuple[int, ...]:
@@ -237,7 +247,7 @@ def find_counterexample(
         >>> find_counterexample(model, solution, policy, "shortest")
         <Counterexample, the shortest: dead end after 1 step, cost 1, probability 0.25>
     """
-    path = find_failure(model, way, deadline=deadline)
+    path = find_failure(model, way, solution=solution, deadline=deadline)
     if path is None:
         return None
     task, simulator = policy.task, Simulator(policy.task)

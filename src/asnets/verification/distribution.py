@@ -29,7 +29,7 @@ import numpy as np
 
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError
-from asnets.grounding.task import Floats
+from asnets.grounding.task import Bools, Floats
 from asnets.verification.chain_solution import ChainSolution, solve_chain
 from asnets.verification.interval import Interval
 from asnets.verification.levels import Levels
@@ -91,6 +91,7 @@ def cost_distribution(
     penalty: float,
     value_lower: Floats | None = None,
     still_to_pay: Floats | None = None,
+    lost: Bools | None = None,
     quantiles: Sequence[float] = QUANTILES,
     tails: Sequence[float] = TAILS,
     epsilon: float = 1e-6,
@@ -107,6 +108,7 @@ def cost_distribution(
         still_to_pay: For each state, an upper bound of the expected cost of a run from there, with the penalty; where
             costs may be negative, without what is gained. Infinite, if left out: then CVaR has no upper bound until
             all runs have ended.
+        lost: For each state, whether the goal is out of reach; found out, if left out.
         quantiles: Which ones.
         tails: Shares of the worst runs.
         epsilon: How wide bounds of CVaR may be, relative to max(1, value), for the work to end.
@@ -130,7 +132,7 @@ def cost_distribution(
                 raise ConfigError(f"a {name} must be between 0 and 1, not {number}")
     if not math.isfinite(penalty):
         raise ConfigError(f"the penalty must be a number, not {penalty}")
-    propagation = Propagation(model, still_to_pay, epsilon * min([*tails, 1.0]) / 4)
+    propagation = Propagation(model, still_to_pay, epsilon * min([*tails, 1.0]) / 4, lost)
     levels = propagation.levels
     low = propagation.run(levels.down, max_work, deadline)
     high = low if levels.is_exact else propagation.run(levels.up, max_work, deadline)
@@ -201,6 +203,7 @@ def costs_of_runs(
         penalty=solution.penalty,
         value_lower=value_lower,
         still_to_pay=still_to_pay,
+        lost=solution.lost,
         quantiles=quantiles,
         tails=tails,
         epsilon=solution.epsilon,
@@ -237,8 +240,10 @@ class _Law:
         # Every cost as a float is the nearest one: if floats differ, so do the costs, in the same direction.
         distinct, positions = np.unique(masses.levels, return_inverse=True)
         self.exact_way_costs = [int(level) * levels.unit for level in distinct]
-        self.way_costs = np.array([float(cost) for cost in self.exact_way_costs])[positions]
+        self.distinct_way_costs = np.array([float(cost) for cost in self.exact_way_costs])
+        self.way_costs = self.distinct_way_costs[positions]
         self.way_masses = masses.masses
+        self.distinct_way_masses: Floats = np.bincount(positions, masses.masses, len(distinct))
         self.has_negative = has_negative
 
     def smaller(self, masses: Floats) -> Floats:
@@ -249,11 +254,13 @@ class _Law:
 
 
 def _sum(numbers: Floats) -> float:
-    return math.fsum(numbers.tolist())
+    """Of many numbers: each is rounded with others of its piece only, which `_SLACK` has room for."""
+    return math.fsum(np.add.reduceat(numbers, np.arange(0, len(numbers), _PIECE)).tolist()) if len(numbers) else 0.0
 
 
-_SLACK = 1e-14
-"""Relative error of a few products and of costs as floats, at most."""
+_PIECE = 1024
+_SLACK = 1e-12
+"""Relative error of such a sum, of a few products and of costs as floats, at most."""
 
 
 def _cumulative(at_least: _Law, at_most: _Law) -> tuple[Floats, Floats, Floats]:
@@ -270,9 +277,8 @@ def _at_most(law: _Law, costs: Floats) -> Floats:
     sums = np.concatenate([np.cumsum(law.smaller(law.masses)[::-1])[::-1], [0.0]])
     above: Floats = sums[np.searchsorted(law.costs, costs, side="right")]
     if not law.has_negative and len(law.way_costs):
-        order = np.argsort(law.way_costs, kind="stable")
-        sums = np.concatenate([np.cumsum(law.smaller(law.way_masses[order])[::-1])[::-1], [0.0]])
-        above = above + sums[np.searchsorted(law.way_costs[order], costs, side="right")]
+        sums = np.concatenate([np.cumsum(law.smaller(law.distinct_way_masses)[::-1])[::-1], [0.0]])
+        above = above + sums[np.searchsorted(law.distinct_way_costs, costs, side="right")]
     return np.nextafter(1 - above * (1 - size * 2.0**-52), 2.0)
 
 
@@ -290,20 +296,28 @@ def _quantile(q: float, at_least: _Law, at_most: _Law, still_to_pay: Floats | No
     return Interval(lower, upper)
 
 
+_MARKOV_WIDTH = 1e-3
+"""Of the search for the least bound: the inequality is not sharp anyway."""
+
+
 def _markov(q: float, law: _Law, still_to_pay: Floats | None) -> float:
     """A cost that is exceeded with probability 1 − q at most, by Markov's inequality for the runs under way."""
     if still_to_pay is None or law.has_negative:
         return math.inf
     pay = still_to_pay[law.states]
+    known = np.isfinite(pay)
+    pay, way_costs, way_masses = pay[known] * (1 + _SLACK), law.way_costs[known] * (1 + _SLACK), law.way_masses[known]
 
     def is_enough(x: float) -> bool:
-        room = np.maximum(x - law.way_costs * (1 + _SLACK), 0.0)
+        room = np.maximum(x - way_costs, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(np.isfinite(pay) & (room > 0), np.maximum(0.0, 1 - pay * (1 + _SLACK) / room), 0.0)
+            share = np.where(room > 0, np.maximum(0.0, 1 - pay / room), 0.0)
         ended = _sum(law.smaller(law.masses[law.costs * (1 + _SLACK) <= x]))
-        return (ended + _sum(law.smaller(law.way_masses * share))) * (1 - _SLACK) >= q
+        return (ended + _sum(law.smaller(way_masses * share))) * (1 - _SLACK) >= q
 
-    high = max(1.0, float(law.way_costs.max(initial=0.0)), float(law.costs.max(initial=0.0)))
+    if (_sum(law.smaller(law.masses)) + _sum(law.smaller(way_masses))) * (1 - _SLACK) < q:
+        return math.inf  # Too much lies where nothing is known.
+    high = max(1.0, float(way_costs.max(initial=0.0)), float(law.costs.max(initial=0.0)))
     for _ in range(200):
         if is_enough(high):
             break
@@ -312,6 +326,8 @@ def _markov(q: float, law: _Law, still_to_pay: Floats | None) -> float:
         return math.inf
     low = 0.0
     for _ in range(60):
+        if high - low <= _MARKOV_WIDTH * high:
+            break
         middle = (low + high) / 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
     return high
@@ -340,8 +356,8 @@ def _tail_upper(share: float, law: _Law, still_to_pay: Floats | None) -> float:
     masses, way = law.larger(law.masses), law.larger(law.way_masses)
     rest = _sum(way * pay)
     # Any x gives a bound; the best ones are near the quantile.
-    costs = np.concatenate([law.costs, law.way_costs])
-    every = np.concatenate([masses, way])
+    costs = np.concatenate([law.costs, law.distinct_way_costs])
+    every = np.concatenate([masses, law.larger(law.distinct_way_masses) * (1 + len(way) * 2.0**-52)])
     order = np.argsort(-costs, kind="stable")
     position = int(np.searchsorted(np.cumsum(every[order]), share))
     best = math.inf

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _MAX_LEVELS = 1 << 20
 """Of one step. A unit that is finer than that is no unit that anybody had in mind."""
 _GRID = 1 << 12
+_PIECE = 1 << 20
 _UNIT_ROUNDOFF = 2.0**-53
 
 
@@ -27,11 +28,13 @@ class Levels:
 
     Attributes:
         unit: What they are multiples of.
-        down: For each cost, the most units that it is not below.
-        up: For each cost, the fewest units that it is not above; the same as `down` where the unit is exact.
+        costs: Each that there is, ascending.
+        down: For each of them, the most units that it is not below.
+        up: For each of them, the fewest units that it is not above; the same as `down` where the unit is exact.
     """
 
     unit: Fraction
+    costs: Floats
     down: npt.NDArray[np.int64]
     up: npt.NDArray[np.int64]
 
@@ -42,14 +45,14 @@ class Levels:
 
 def levels_of(model: ExplicitModel, costs: Floats) -> Levels:
     """The costs of steps of a model in units, exactly where its task says what they were before rounding."""
-    distinct, positions = np.unique(costs, return_inverse=True)
+    distinct = _distinct(costs)
     exact = _exact(model, distinct)
     if exact is not None:
         unit = Fraction(math.gcd(*(cost.numerator for cost in exact)), math.lcm(*(cost.denominator for cost in exact)))
         unit = unit or Fraction(1)  # All costs are 0.
         if all(abs(cost) <= _MAX_LEVELS * unit for cost in exact):
-            multiples = np.array([int(cost / unit) for cost in exact], np.int64)[positions]
-            return Levels(unit, multiples, multiples)
+            multiples = np.array([int(cost / unit) for cost in exact], np.int64)
+            return Levels(unit, distinct, multiples, multiples)
     largest = Fraction(float(np.abs(distinct).max()))
     unit = largest / _GRID
     error = largest * Fraction((int(model.roundings) + 1) * _UNIT_ROUNDOFF)
@@ -57,7 +60,14 @@ def levels_of(model: ExplicitModel, costs: Floats) -> Levels:
     up = [math.ceil((Fraction(float(cost)) + error) / unit) for cost in distinct]
     if distinct[0] >= 0:
         down = [max(0, level) for level in down]
-    return Levels(unit, np.array(down, np.int64)[positions], np.array(up, np.int64)[positions])
+    return Levels(unit, distinct, np.array(down, np.int64), np.array(up, np.int64))
+
+
+def _distinct(costs: Floats) -> Floats:
+    """All that occur, ascending; piece by piece, since there are few of them and many steps."""
+    pieces = [costs[begin : begin + _PIECE] for begin in range(0, len(costs), _PIECE)]
+    kinds = [piece[:1] if (piece == piece[0]).all() else np.unique(piece) for piece in pieces]
+    return np.unique(np.concatenate(kinds)) if kinds else np.zeros(0)
 
 
 def _exact(model: ExplicitModel, costs: Floats) -> list[Fraction] | None:

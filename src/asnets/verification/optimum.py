@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from asnets.deadline import NO_DEADLINE, Deadline
-from asnets.errors import AsnetsError, ConfigError
+from asnets.errors import ConfigError
 from asnets.grounding import GroundTask
 from asnets.planning.solvers import SearchLimits, Solver
 from asnets.verification.interval import Interval
@@ -108,8 +108,8 @@ def find_optimum(
     seed: int = 0,
     memory: int | None = None,
     deadline: Deadline = NO_DEADLINE,
-) -> Optimum | None:
-    """The best that there is under an objective; None if nothing can be said about it.
+) -> Optimum:
+    """The best that there is under an objective.
 
     Args:
         task: The task.
@@ -122,14 +122,12 @@ def find_optimum(
 
     Raises:
         ConfigError: If there is no such objective.
+        AsnetsError: If the planner cannot search: for costs that it does not take, or for too many successors.
     """
     check_objective(objective)
     planner, heuristic = _PLANNERS[objective]
-    try:
-        solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, objective=objective)
-        solution = solver.solve(limits=SearchLimits(memory=memory, deadline=deadline))
-    except AsnetsError:
-        return None  # Costs that the planner does not take, or successors that cannot be enumerated.
+    solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, objective=objective)
+    solution = solver.solve(limits=SearchLimits(memory=memory, deadline=deadline))
     cost = goal_probability = None
     if objective != "maxprob":
         lower = -math.inf if solution.lower is None else solution.lower

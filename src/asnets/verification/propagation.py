@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from asnets.deadline import Deadline
 from asnets.errors import ConfigError
-from asnets.grounding.task import Floats
+from asnets.grounding.task import Bools, Floats
 from asnets.verification.graphs import Indices, can_reach
 from asnets.verification.levels import Levels, levels_of
 from asnets.verification.model import StateKind
@@ -28,6 +28,8 @@ DEFAULT_WORK = 1_000_000_000
 _SMALLEST = 2.0**-200
 """What is less probable is left where it is: products stay far from where floats lose digits."""
 _UNIT_ROUNDOFF = 2.0**-53
+_PIECE = 1 << 18
+"""Of what is under way, between two looks at the clock."""
 
 
 @dataclass
@@ -60,8 +62,11 @@ class Propagation:
         levels: The costs of its steps in units.
     """
 
-    def __init__(self, model: ExplicitModel, still_to_pay: Floats | None, tolerance: float) -> None:
-        if (np.diff(model.first_choice) > 1).any():
+    def __init__(
+        self, model: ExplicitModel, still_to_pay: Floats | None, tolerance: float, lost: Bools | None = None
+    ) -> None:
+        is_chain = model.native is not None and model.policy is not None
+        if not is_chain and (np.diff(model.first_choice) > 1).any():
             raise ConfigError("expected a chain, which has one choice in each state; this is an MDP")
         self._model = model
         self._tolerance = tolerance
@@ -71,16 +76,17 @@ class Propagation:
         self._first = model.first_transition if joint is None else joint.first
         self._successors = model.successors if joint is None else joint.successors
         self._probabilities = model.probabilities if joint is None else joint.probabilities
-        self.levels: Levels = levels_of(model, model.choice_cost if joint is None else joint.costs)
+        self._costs = model.choice_cost if joint is None else joint.costs
+        self.levels: Levels = levels_of(model, self._costs)
         goals = model.kinds == StateKind.GOAL
         unexplored = model.kinds == StateKind.UNEXPLORED
         # What a state is for a run that comes there: on its way, at the goal, failed, or somewhere unknown.
-        self._place = np.where(can_reach(model, goals | unexplored), 0, 2).astype(np.int8)
+        self._place = 2 * (~can_reach(model, goals | unexplored) if lost is None else lost).astype(np.int8)
         self._place[goals] = 1
         self._place[unexplored] = 3
 
     def run(self, levels: Indices, max_work: int, deadline: Deadline) -> Masses:
-        """Carries the initial state's probability of 1 forward, with these levels as costs of steps."""
+        """Carries the initial state's probability of 1 forward; `levels` holds that of each cost of a step."""
         result = Masses()
         states, costs, masses = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1)
         stuck: list[tuple[Indices, Indices, Floats]] = []
@@ -92,10 +98,11 @@ class Propagation:
             if work > max_work:
                 result.note = f"stopped after {count(result.steps, 'step')}: too many states and costs to follow"
                 break
-            if deadline.has_passed():
+            step = self._step(states, costs, masses, levels, deadline)
+            if step is None:
                 result.note = f"stopped by {deadline.words} after {count(result.steps, 'step')}"
                 break
-            states, costs, masses, looked_at, roundings = self._step(states, costs, masses, levels)
+            states, costs, masses, looked_at, roundings = step
             work += looked_at
             result.steps += 1
             result.error += (roundings + int(self._model.roundings) + 2) * _UNIT_ROUNDOFF
@@ -138,9 +145,27 @@ class Propagation:
         return states[onwards], levels[onwards], masses[onwards]
 
     def _step(
+        self, states: Indices, levels: Indices, masses: Floats, costs: Indices, deadline: Deadline
+    ) -> tuple[Indices, Indices, Floats, int, int] | None:
+        """One step of all runs; how many transitions were looked at, and the most that were added up to one mass.
+
+        None if the deadline passes.
+        """
+        pieces = []
+        for begin in range(0, len(states), _PIECE):
+            if deadline.has_passed():
+                return None
+            piece = slice(begin, begin + _PIECE)
+            pieces.append(self._moved(states[piece], levels[piece], masses[piece], costs))
+        after, levels_after, moved = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
+        del pieces
+        merged = _merge(after, levels_after, moved, self._model.num_states)
+        return *merged[:3], len(after), merged[3]
+
+    def _moved(
         self, states: Indices, levels: Indices, masses: Floats, costs: Indices
-    ) -> tuple[Indices, Indices, Floats, int, int]:
-        """One step of all runs; how many transitions were looked at, and the most that were added up to one mass."""
+    ) -> tuple[Indices, Indices, Floats]:
+        """Where runs come to, one entry for each transition."""
         choices = self._model.first_choice[states].astype(np.int64)
         begins = self._first[choices].astype(np.int64)
         sizes = self._first[choices + 1].astype(np.int64) - begins
@@ -148,9 +173,8 @@ class Propagation:
         entries = np.arange(len(owner), dtype=np.int64) + np.repeat(begins - (np.cumsum(sizes) - sizes), sizes)
         after = self._successors[entries].astype(np.int64)
         moved = masses[owner] * self._probabilities[entries]
-        levels_after = levels[owner] + costs[entries] if self._costs_differ else (levels + costs[choices])[owner]
-        merged = _merge(after, levels_after, moved, self._model.num_states)
-        return *merged[:3], len(owner), merged[3]
+        paid = costs[np.searchsorted(self.levels.costs, self._costs[entries if self._costs_differ else choices])]
+        return after, levels[owner] + paid if self._costs_differ else (levels + paid)[owner], moved
 
 
 def _merge(states: Indices, levels: Indices, masses: Floats, num_states: int) -> tuple[Indices, Indices, Floats, int]:

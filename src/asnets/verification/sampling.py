@@ -115,7 +115,7 @@ def sample(
     seed: int,
     quantiles: tuple[float, ...],
     tails: tuple[float, ...],
-    threads: int = 1,
+    threads: int | None = None,
     memory_limit: int | None = None,
     deadline: Deadline = NO_DEADLINE,
     progress: Callable[[int], None] = lambda runs: None,
@@ -134,7 +134,7 @@ def sample(
         seed: Of all random choices; run i has the random stream (seed, i).
         quantiles: Levels of those that are asked for.
         tails: How large the worst parts are whose mean is asked for.
-        threads: How many to use. Results are the same.
+        threads: How many to use; as many as there are cores if left out. Results are the same.
         memory_limit: Resident memory of the process, in bytes, from which no further look is begun.
         deadline: When to end with what there is.
         progress: Called with the number of runs now and then.

@@ -18,7 +18,8 @@ goal is reached with probability 0: there it has failed, and pays the penalty D.
 exact rational model and are at most ε apart: "exact". Else the states that runs most probably meet are explored, and
 give bounds: whatever happens elsewhere, it happens with a probability that is known. The rest of the time goes to runs
 (`asnets.verification.sampling`), whose confidence intervals narrow these bounds. Every number says which of these it
-rests on.
+rests on. "auto" leaves out what runs show to be hopeless: to explore a chain that is far too large
+(`asnets.verification.size`).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
-from asnets.errors import ConfigError, LimitError
+from asnets.errors import AsnetsError, ConfigError, LimitError
 from asnets.evaluation.rollouts import check_policy, check_run
 from asnets.planning.solvers import default_penalty
 from asnets.policies.protocol import TaskPolicy
@@ -57,6 +58,7 @@ from asnets.verification.rational import RationalSolution, failures_of, rational
 from asnets.verification.result import NUMBERS, Chain, Method, Verification
 from asnets.verification.sampling import Samples, never_gives_up, sample
 from asnets.verification.sealing import Sealing, find_sealing
+from asnets.verification.size import find_too_large
 from asnets.verification.statistics import check_confidence
 from asnets.words import count
 
@@ -72,10 +74,12 @@ MAX_LIKELIEST = 500_000
 """States of the part of a chain that gives bounds, where the whole is too large: more hardly narrows them."""
 
 # Shares of the time that is left, in this order. Whatever ends early leaves its time to the next.
-_OPTIMUM_TIME = 0.1
+_OPTIMUM_TIME = 0.05
+_SIZE_TIME = 0.1
 _EXPLORATION_TIME = 0.85
 _BOUNDS_TIME = 0.4
 _DETAIL_TIME = 0.1
+_FEW_STATES = 1_000_000  # To explore so many takes seconds.
 _PARTIAL_WORK = 10_000_000
 _OPTIMUM_MEMORY = 0.25
 _EXPLORATION_MEMORY = 0.6  # What is left is for solving.
@@ -92,7 +96,7 @@ def verify(
     max_states: int = DEFAULT_MAX_STATES,
     time_limit: float = DEFAULT_TIME_LIMIT,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
-    threads: int = 1,
+    threads: int | None = None,
     width: float = 0.01,
     confidence: float = 0.95,
     max_steps: int = 300,
@@ -108,7 +112,8 @@ def verify(
     Args:
         policy: Of a task.
         method: "exact" explores the chain and solves it; "bounded" explores a part of it; "statistical" makes runs;
-            "auto" takes the first of them that the limits allow, and runs where bounds are not narrow enough.
+            "auto" takes the first of them that the limits allow, and runs where bounds are not narrow enough; it does
+            not explore the whole chain if runs show first that it has more than `max_states` states.
         objective: What the policy is compared with: the least expected cost ("penalty"), the greatest probability
             of the goal ("maxprob"), or among the policies that have it, the least cost ("lexicographic").
         penalty: What a run that fails pays; None for 500, or the goal's reward where the metric counts it.
@@ -116,7 +121,7 @@ def verify(
         max_states: How many states of the chain to explore.
         time_limit: Seconds for all of it.
         memory_limit: Resident memory of the process, in bytes.
-        threads: How many to use. Results are the same.
+        threads: How many to use; as many as there are cores if left out. Results are the same.
         width: How wide confidence intervals may be: of probabilities; of costs, relative to them.
         confidence: The probability with which each interval from runs contains the truth.
         max_steps: Step limit of a run.
@@ -151,7 +156,7 @@ def verify(
         work = _Work(policy, paid, epsilon, memory_limit, threads, end, show)
         optimum = work.find_optimum(objective, seed) if optimal else None
         if method != "statistical":
-            work.explore(max_states, method)
+            work.explore(max_states, method, max_steps, seed)
             work.solve()
             if explain:
                 work.explain()
@@ -218,7 +223,7 @@ class _Work:
         penalty: float,
         epsilon: float,
         memory_limit: int,
-        threads: int,
+        threads: int | None,
         deadline: Deadline,
         show: Callable[[str], None],
     ) -> None:
@@ -246,20 +251,23 @@ class _Work:
     def find_optimum(self, objective: str, seed: int) -> Optimum | None:
         with self._part("optimum"):
             self._show("looking for the optimum")
-            return find_optimum(
-                self._policy.task,
-                objective,
-                penalty=self._penalty,
-                epsilon=self._epsilon,
-                seed=seed,
-                memory=self._memory_share(_OPTIMUM_MEMORY),
-                deadline=self._deadline.part(_OPTIMUM_TIME),
-            )
+            try:
+                return find_optimum(
+                    self._policy.task,
+                    objective,
+                    penalty=self._penalty,
+                    epsilon=self._epsilon,
+                    seed=seed,
+                    memory=self._memory_share(_OPTIMUM_MEMORY),
+                    deadline=self._deadline.part(_OPTIMUM_TIME),
+                )
+            except AsnetsError as error:
+                self._limits.append(f"the optimum is not known: {error}")
         return None
 
-    def explore(self, max_states: int, method: str) -> None:
+    def explore(self, max_states: int, method: str, max_steps: int, seed: int) -> None:
         """Explores the chain; where it is too large, the states that are met most probably."""
-        if method == "bounded":
+        if method == "bounded" or (method == "auto" and self._is_too_large(max_states, max_steps, seed)):
             self._explore(min(max_states, MAX_LIKELIEST), "likeliest", 1 - _EXPLORATION_TIME)
             return
         self._explore(max_states, "breadth", _EXPLORATION_TIME)
@@ -273,6 +281,28 @@ class _Work:
             self._limits.append(f"the chain was not explored as a whole: {reason}")
             self._model = None
             self._explore(min(max_states, MAX_LIKELIEST), "likeliest", _BOUNDS_TIME)
+
+    def _is_too_large(self, max_states: int, max_steps: int, seed: int) -> bool:
+        """Whether runs show that the chain has more states than may be explored, which would take long to find out."""
+        if max_states <= _FEW_STATES:
+            return False
+        with self._part("size"):
+            self._show("looking how large the chain is")
+            found = find_too_large(
+                self._policy,
+                max_states,
+                max_steps=max_steps,
+                seed=seed,
+                threads=self._threads,
+                deadline=self._deadline.part(_SIZE_TIME),
+            )
+            if found is not None:
+                self._limits.append(
+                    f"the chain was not explored as a whole: it has more than {max_states:,} states, since "
+                    f"{found.runs:,} runs were in different ones after {count(found.steps, 'step')}"
+                )
+                return True
+        return False
 
     def _explore(self, max_states: int, order: Literal["breadth", "likeliest"], share: float) -> None:
         with self._part("exploration"):
