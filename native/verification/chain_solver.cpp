@@ -149,7 +149,9 @@ class Solver {
   // Which quantities are stored.
   void prepare() {
     is_partial_ = all_flags_ & kReachesUnexplored;
-    is_unit_ = std::all_of(model_.choice_cost.begin(), model_.choice_cost.end(), [](double c) { return c == 1; });
+    // What steps cost that were not explored is not known.
+    is_unit_ = !is_partial_ &&
+               std::all_of(model_.choice_cost.begin(), model_.choice_cost.end(), [](double c) { return c == 1; });
     const bool all_sure = all_flags_ == kReachesGoal;
     store(kCost);
     if (!is_unit_) store(kSteps);
@@ -449,9 +451,9 @@ class Solver {
   }
 
   void find_failures(ChainNumbers& initial) const {
-    const auto complement = [](double x) { return std::clamp(1 - x, 0.0, 1.0); };
-    const auto beyond = [](double x) { return x == 0 || x == 1 ? x : std::min(1.0, x + kUlp); };
-    const auto before = [](double x) { return x == 0 || x == 1 ? x : std::max(0.0, x - kUlp); };
+    // 1 - x, rounded up and down.
+    const auto rest_above = [](double x) { return x >= 1 ? 0.0 : std::min(1.0, 1 - x + kUlp); };
+    const auto rest_below = [](double x) { return x <= 0 ? 1.0 : std::max(0.0, 1 - x - kUlp); };
     double certain = initial.goal_probability.lower;
     for (std::size_t f = 0; f < kNumFailures; ++f) {
       const auto quantity = static_cast<Quantity>(kDeadEnds + f);
@@ -459,13 +461,13 @@ class Solver {
         initial.failures[f] = get(quantity, 0);
         certain += initial.failures[f].lower;
       } else if (num_failures_[f] > 0) {
-        initial.failures[f] = {before(complement(initial.goal_probability.upper)),
-                               beyond(complement(initial.goal_probability.lower))};
+        initial.failures[f] = {rest_below(initial.goal_probability.upper),
+                               rest_above(initial.goal_probability.lower)};
       }
     }
     if (!is_partial_) return;
     for (std::size_t f = 0; f < kNumFailures; ++f) {
-      if (num_failures_[f] == 0) initial.failures[f] = {0, beyond(complement(certain - 4 * kUlp))};
+      if (num_failures_[f] == 0) initial.failures[f] = {0, rest_above(certain - 4 * kUlp)};
     }
   }
 
@@ -473,7 +475,7 @@ class Solver {
   const ChainOptions& options_;
   const Classify& classify_;
   const DirectSolverFactory& outside_;
-  Components components_;
+  ChainComponents components_;
   std::vector<std::uint8_t> flags_;
   std::vector<std::uint8_t> failures_;
   std::uint8_t all_flags_ = 0;

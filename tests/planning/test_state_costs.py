@@ -13,7 +13,8 @@ import asnets
 from asnets.errors import ConfigError
 from asnets.grounding import GroundTask, ground
 from asnets.planning import HEURISTICS, PLANNERS, Solver, make_heuristic
-from asnets.planning.solvers import default_penalty, require_supported_costs
+from asnets.planning.objectives import default_penalty
+from asnets.planning.solvers import require_supported_costs
 from asnets.ppddl.model import Domain, Problem
 from tests.oracles.explicit import Explicit, explore
 from tests.ssp_strategies import ssps
@@ -128,6 +129,7 @@ def test_default_penalty() -> None:
 def test_penalty_that_is_asked_for() -> None:
     solved = asnets.solve(shop(), "vi", penalty=100)
     assert (solved.solver.penalty, solved.expected_reward) == (100, None)
+    assert asnets.solve(shop(), "vi", objective="maxprob").expected_reward is None
     assert solved.value == pytest.approx(-3 + 1 + 100 / 4)
 
 

@@ -156,6 +156,21 @@ def test_what_doubles_cannot_tell_is_said() -> None:
     assert not solution.is_exact
 
 
+def test_a_goal_that_is_hardly_ever_reached_is_no_certain_failure() -> None:
+    """The probability of failing is not 1, though it is nearer to 1 than any other double."""
+    goal = Fraction(1, 10**20)
+    steps = [[(1, goal, Fraction(1)), (2, 1 - goal, Fraction(1))], [], []]
+    chain = ExactChain(steps, [False, True, False], [False, False, True])
+    check(solve_chain(arrays_of(chain)), chain.numbers(Fraction(500)))
+
+
+def test_steps_that_were_not_explored_may_cost_nothing() -> None:
+    chain = ExactChain([[(1, Fraction(1), Fraction(1))], [(1, Fraction(1), Fraction(1))]], [False] * 2, [False] * 2)
+    solution = solve_chain(arrays_of(chain, frozenset({1})), lower=3.0, upper=5.0, penalty=0.0)
+    assert solution.cost_to_end == pytest.approx((0.0, 6.0))
+    assert solution.expected_steps == pytest.approx((0.0, math.inf))
+
+
 def test_the_way_to_a_failure_is_told() -> None:
     half = Fraction(1, 2)
     steps = [
