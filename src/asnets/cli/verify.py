@@ -73,7 +73,12 @@ def verify(
     ] = "penalty",
     penalty: Annotated[
         float | None,
-        typer.Option("--dead-end-penalty", help="What a run that fails pays; 500 if left out."),
+        typer.Option(
+            "--penalty",
+            "--dead-end-penalty",
+            help="What a run that fails pays; 500 if left out, or with --costs metric the problem's :goal-reward if it "
+            "is positive.",
+        ),
     ] = None,
     epsilon: Annotated[
         float, typer.Option("--epsilon", help="How far apart bounds of exact numbers may be, relative above 1.")

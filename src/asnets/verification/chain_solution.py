@@ -23,7 +23,8 @@ from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError, LimitError
 from asnets.grounding.costs import MAX_COST
-from asnets.grounding.task import Floats
+from asnets.grounding.task import Bools, Floats
+from asnets.planning.objectives import PENALTY
 from asnets.verification.interval import Interval
 from asnets.verification.model import ExplicitModel, Numbers, StateIds, StateKind
 
@@ -120,6 +121,14 @@ class ChainSolution:
         return self._goal_probabilities[:, 0], self._goal_probabilities[:, 1]
 
     @property
+    def may_succeed(self) -> Bools:
+        """Of each state, whether the goal, or one that was not explored, can be reached from it: what the graph says.
+
+        In the others a run has failed.
+        """
+        return np.asarray(self.goal_probabilities[1] > 0)
+
+    @property
     def values(self) -> tuple[Floats, Floats]:
         """Lower and upper bounds of the expected cost with the penalty from each state."""
         return self._values[:, 0], self._values[:, 1]
@@ -138,7 +147,7 @@ class ChainSolution:
 
 def solve_chain(
     model: ExplicitModel,
-    penalty: float = 500.0,
+    penalty: float = PENALTY,
     epsilon: float = 1e-6,
     *,
     lower: float | Floats | None = None,

@@ -23,8 +23,7 @@ from asnets.grounding.task import Bools
 from asnets.policies.protocol import TaskPolicy
 from asnets.simulator import Simulator
 from asnets.verification.chain_solution import ChainSolution, Failure
-from asnets.verification.graphs import bottom_components, can_reach
-from asnets.verification.model import ExplicitModel, StateKind
+from asnets.verification.model import ExplicitModel
 from asnets.words import count
 
 Way = Literal["likeliest", "shortest"]
@@ -62,12 +61,13 @@ class FailingPath:
 
 
 def find_failure(
-    model: ExplicitModel, way: Way = "likeliest", *, deadline: Deadline = NO_DEADLINE
+    model: ExplicitModel, solution: ChainSolution, way: Way = "likeliest", *, deadline: Deadline = NO_DEADLINE
 ) -> FailingPath | None:
     """A way into failure through a chain; None if no explored state is known to fail.
 
     Args:
         model: A chain. Where it is not complete, a state is known to fail if no unexplored one can be reached from it.
+        solution: Of the chain.
         way: "likeliest" or "shortest".
         deadline: When to stop.
 
@@ -76,24 +76,22 @@ def find_failure(
         LimitError: If the deadline passes.
 
     Example:
-        >>> from asnets.verification import explore_chain, find_failure
+        >>> from asnets.verification import explore_chain, find_failure, solve_chain
         >>> task = asnets.generate("triangle-tireworld", 1)
         >>> model = explore_chain(asnets.RandomPolicy(task))
-        >>> path = find_failure(model, "shortest")
+        >>> path = find_failure(model, solve_chain(model), "shortest")
         >>> len(path.states), path.probability
         (2, 0.25)
     """
     if way not in ("likeliest", "shortest"):
         raise ConfigError(f"the way into failure is the likeliest or the shortest, not {way!r}")
-    alive = can_reach(model, (model.kinds == StateKind.GOAL) | (model.kinds == StateKind.UNEXPLORED))
-    if alive.all():
+    failed = ~solution.may_succeed
+    if not failed.any():
         return None
-    labels, is_bottom = bottom_components(model)
-    ends = is_bottom[labels] & ~alive
-    inwards = _path(model, 0, ~alive, way == "shortest", deadline)
+    inwards = _path(model, 0, failed, way == "shortest", deadline)
     if not inwards:
         return None  # What cannot be reached at all, as in a model that was made by hand.
-    onwards = _path(model, inwards[-1], ends, way == "shortest", deadline)
+    onwards = _path(model, inwards[-1], solution.failures != Failure.NONE, way == "shortest", deadline)
     states = (*inwards, *onwards[1:])
     cycle = _cycle(model, states[-1], deadline)
     return FailingPath(
@@ -237,7 +235,7 @@ def find_counterexample(
         >>> find_counterexample(model, solution, policy, "shortest")
         <Counterexample, the shortest: dead end after 1 step, cost 1, probability 0.25>
     """
-    path = find_failure(model, way, deadline=deadline)
+    path = find_failure(model, solution, way, deadline=deadline)
     if path is None:
         return None
     task, simulator = policy.task, Simulator(policy.task)

@@ -29,7 +29,7 @@ import numpy as np
 
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError
-from asnets.grounding.task import Floats
+from asnets.grounding.task import Bools, Floats
 from asnets.verification.chain_solution import ChainSolution, solve_chain
 from asnets.verification.interval import Interval
 from asnets.verification.levels import Levels
@@ -91,6 +91,7 @@ def cost_distribution(
     penalty: float,
     value_lower: Floats | None = None,
     still_to_pay: Floats | None = None,
+    may_succeed: Bools | None = None,
     quantiles: Sequence[float] = QUANTILES,
     tails: Sequence[float] = TAILS,
     epsilon: float = 1e-6,
@@ -107,6 +108,7 @@ def cost_distribution(
         still_to_pay: For each state, an upper bound of the expected cost of a run from there, with the penalty; where
             costs may be negative, without what is gained. Infinite, if left out: then CVaR has no upper bound until
             all runs have ended.
+        may_succeed: As in `ChainSolution`; found here, if left out.
         quantiles: Which ones.
         tails: Shares of the worst runs.
         epsilon: How wide bounds of CVaR may be, relative to max(1, value), for the work to end.
@@ -130,7 +132,7 @@ def cost_distribution(
                 raise ConfigError(f"a {name} must be between 0 and 1, not {number}")
     if not math.isfinite(penalty):
         raise ConfigError(f"the penalty must be a number, not {penalty}")
-    propagation = Propagation(model, still_to_pay, epsilon * min([*tails, 1.0]) / 4)
+    propagation = Propagation(model, still_to_pay, epsilon * min([*tails, 1.0]) / 4, may_succeed)
     levels = propagation.levels
     low = propagation.run(levels.down, max_work, deadline)
     high = low if levels.is_exact else propagation.run(levels.up, max_work, deadline)
@@ -201,6 +203,7 @@ def costs_of_runs(
         penalty=solution.penalty,
         value_lower=value_lower,
         still_to_pay=still_to_pay,
+        may_succeed=solution.may_succeed,
         quantiles=quantiles,
         tails=tails,
         epsilon=solution.epsilon,

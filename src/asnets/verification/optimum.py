@@ -28,7 +28,8 @@ class Optimum:
     """What the best policy comes to.
 
     Attributes:
-        cost: Its expected cost, with the penalty; None where it was not asked for.
+        cost: Its expected cost: with the penalty, or under the objective "lexicographic" until the goal is reached or
+            out of reach. None where it was not asked for.
         goal_probability: With which it reaches the goal; None where it was not asked for.
         planner: What searched.
         status: "converged", or what ended the search.

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from asnets.deadline import Deadline
 from asnets.errors import ConfigError
-from asnets.grounding.task import Floats
+from asnets.grounding.task import Bools, Floats
 from asnets.verification.graphs import Indices, can_reach
 from asnets.verification.levels import Levels, levels_of
 from asnets.verification.model import StateKind
@@ -60,7 +60,9 @@ class Propagation:
         levels: The costs of its steps in units.
     """
 
-    def __init__(self, model: ExplicitModel, still_to_pay: Floats | None, tolerance: float) -> None:
+    def __init__(
+        self, model: ExplicitModel, still_to_pay: Floats | None, tolerance: float, may_succeed: Bools | None = None
+    ) -> None:
         if (np.diff(model.first_choice) > 1).any():
             raise ConfigError("expected a chain, which has one choice in each state; this is an MDP")
         self._model = model
@@ -75,7 +77,9 @@ class Propagation:
         goals = model.kinds == StateKind.GOAL
         unexplored = model.kinds == StateKind.UNEXPLORED
         # What a state is for a run that comes there: on its way, at the goal, failed, or somewhere unknown.
-        self._place = np.where(can_reach(model, goals | unexplored), 0, 2).astype(np.int8)
+        if may_succeed is None:
+            may_succeed = can_reach(model, goals | unexplored)
+        self._place = np.where(may_succeed, 0, 2).astype(np.int8)
         self._place[goals] = 1
         self._place[unexplored] = 3
 
