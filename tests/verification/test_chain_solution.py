@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 
 from asnets.deadline import Deadline
 from asnets.errors import ConfigError, LimitError
-from asnets.verification import ChainSolution, ExplicitModel, Failure, Interval, StateKind, solve_chain
+from asnets.verification import (
+    ChainSolution,
+    ExplicitModel,
+    Failure,
+    Interval,
+    JointOutcomes,
+    StateKind,
+    solve_chain,
+)
 from tests.oracles.exact_chain import ExactChain
 from tests.verification.chains import arrays_of, exact_chains
 
@@ -199,6 +207,23 @@ def test_limits() -> None:
         solve_chain(model, memory=1)
 
 
+def joint(**changes: list[float]) -> JointOutcomes:
+    """The outcomes of one choice, of which some are changed."""
+    arrays: dict[str, list[float]] = {
+        "first": [0, 2],
+        "successors": [0, 1],
+        "probabilities": [0.5, 0.5],
+        "costs": [1, 2],
+    }
+    arrays |= changes
+    return JointOutcomes(
+        np.array(arrays["first"], np.uint64),
+        np.array(arrays["successors"], np.uint32),
+        np.array(arrays["probabilities"]),
+        np.array(arrays["costs"], np.float64),
+    )
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -207,6 +232,10 @@ def test_limits() -> None:
         ({"probabilities": np.array([0.5, 0.4])}, "sum to 1"),
         ({"probabilities": np.array([1.0])}, "a probability"),
         ({"choice_cost": np.array([math.nan])}, "finite"),
+        ({"joint": joint(first=[0, 3])}, "the first one of each choice"),
+        ({"joint": joint(successors=[0, 2])}, "a successor in the model"),
+        ({"joint": joint(costs=[1.0])}, "a successor in the model, a probability and a cost"),
+        ({"joint": joint(costs=[1.0, math.inf])}, "costs of joint outcomes must be finite"),
         ({"choice_cost": np.array([])}, "a cost"),
         ({"kinds": np.array([StateKind.GOAL, StateKind.GOAL], np.uint8)}, "one choice in each inner state"),
         ({"kinds": np.array([], np.uint8)}, "at least one state"),

@@ -299,7 +299,7 @@ def test_a_memory_limit_below_what_is_in_use() -> None:
     ("options", "message"),
     [
         ({"method": "guess"}, "the method must be one of auto, exact, bounded, statistical, not 'guess'"),
-        ({"objective": "fun"}, "the objective must be one of"),
+        ({"objective": "fun"}, "unknown objective 'fun'; expected one of"),
         ({"epsilon": 0.0}, "the epsilon must be positive"),
         ({"width": math.nan}, "the width must be positive"),
         ({"confidence": 95.0}, "between 0 and 1, such as 0.95"),

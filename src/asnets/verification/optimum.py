@@ -15,6 +15,7 @@ from typing import Any
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import AsnetsError, ConfigError
 from asnets.grounding import GroundTask
+from asnets.planning.objectives import OBJECTIVES
 from asnets.planning.solvers import SearchLimits, Solver
 from asnets.verification.interval import Interval
 from asnets.verification.numbers import BOUNDED, EXACT, Number
@@ -147,8 +148,8 @@ def check_objective(objective: str) -> None:
     Raises:
         ConfigError: If there is none of that name.
     """
-    if objective not in _PLANNERS:
-        raise ConfigError(f"the objective must be one of {', '.join(_PLANNERS)}, not {objective!r}")
+    if objective not in OBJECTIVES:
+        raise ConfigError(f"unknown objective {objective!r}; expected one of {', '.join(OBJECTIVES)}")
 
 
 def _number(interval: Interval, epsilon: float) -> Number:
