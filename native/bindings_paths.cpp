@@ -9,15 +9,6 @@
 
 namespace asnets {
 
-namespace {
-
-template <typename T>
-std::span<const T> span_of(const InArray<T>& array) {
-  return {array.data(), array.size()};
-}
-
-}  // namespace
-
 void bind_paths(nb::module_& module) {
   module.def(
       "find_path",
@@ -25,8 +16,11 @@ void bind_paths(nb::module_& module) {
          const InArray<std::uint32_t>& successors, const InArray<double>& probabilities, std::uint32_t start,
          const InArray<std::uint8_t>& targets, bool shortest,
          const Deadline* deadline) -> std::optional<OutArray<std::uint32_t>> {
-        const TransitionArrays model{span_of(first_choice), span_of(first_transition), span_of(successors),
-                                     span_of(probabilities)};
+        ModelView model;
+        model.first_choice = view(first_choice);
+        model.first_transition = view(first_transition);
+        model.successors = view(successors);
+        model.probabilities = view(probabilities);
         const std::size_t num_states = targets.size();
         if (model.first_choice.size() != num_states + 1 || start >= num_states || model.first_transition.empty() ||
             model.first_choice.back() + 1 != model.first_transition.size() ||
@@ -37,7 +31,7 @@ void bind_paths(nb::module_& module) {
         for (const std::uint32_t successor : model.successors) {
           if (successor >= num_states) throw nb::value_error("a successor is no state");
         }
-        std::vector<std::uint32_t> path;
+        std::vector<StateId> path;
         try {
           nb::gil_scoped_release release;
           const InterruptionScope scope([deadline] {
@@ -45,7 +39,7 @@ void bind_paths(nb::module_& module) {
             nb::gil_scoped_acquire gil;
             if (PyErr_CheckSignals() != 0) throw nb::python_error();
           });
-          path = find_path(model, start, span_of(targets), shortest);
+          path = find_path(model, start, view(targets), shortest);
         } catch (const Interrupted&) {
           return std::nullopt;
         }

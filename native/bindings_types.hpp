@@ -24,8 +24,10 @@ namespace asnets {
 using IntArray = InArray<std::int32_t>;
 using DoubleArray = InArray<double>;
 
-inline std::span<const std::int32_t> view(const IntArray& array) { return {array.data(), array.size()}; }
-inline std::span<const double> view(const DoubleArray& array) { return {array.data(), array.size()}; }
+template <typename T>
+std::span<const T> view(const InArray<T>& array) {
+  return {array.data(), array.size()};
+}
 
 // A task with its successor generator; the numpy arrays it reads are kept alive, not copied. Immutable: may be used from
 // any thread at any time.

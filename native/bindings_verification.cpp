@@ -97,36 +97,31 @@ struct SolvingStopped {
 using CountArray = InArray<std::uint64_t>;
 using StateArray = InArray<StateId>;
 
-template <typename T>
-std::span<const T> span_of(const InArray<T>& array) {
-  return {array.data(), array.size()};
-}
-
 struct ChainArrays {
   ChainArrays(const InArray<std::uint8_t>& kinds, const CountArray& first_choice, const DoubleArray& choice_cost,
               const CountArray& first_transition, const StateArray& successors, const DoubleArray& probabilities,
               std::uint32_t roundings)
       : arrays{kinds, first_choice, choice_cost, first_transition, successors, probabilities} {
-    view.kinds = span_of(kinds);
-    view.first_choice = span_of(first_choice);
-    view.choice_cost = span_of(choice_cost);
-    view.first_transition = span_of(first_transition);
-    view.successors = span_of(successors);
-    view.probabilities = span_of(probabilities);
-    view.roundings = roundings;
+    model.kinds = view(kinds);
+    model.first_choice = view(first_choice);
+    model.choice_cost = view(choice_cost);
+    model.first_transition = view(first_transition);
+    model.successors = view(successors);
+    model.probabilities = view(probabilities);
+    model.roundings = roundings;
   }
   void set_joint(const CountArray& first, const StateArray& successors, const DoubleArray& probabilities,
                  const DoubleArray& costs) {
-    view.first_joint = span_of(first);
-    view.joint_successors = span_of(successors);
-    view.joint_probabilities = span_of(probabilities);
-    view.joint_costs = span_of(costs);
+    model.first_joint = view(first);
+    model.joint_successors = view(successors);
+    model.joint_probabilities = view(probabilities);
+    model.joint_costs = view(costs);
     joint = {first, successors, probabilities, costs};
   }
 
   std::tuple<InArray<std::uint8_t>, CountArray, DoubleArray, CountArray, StateArray, DoubleArray> arrays;
   std::tuple<CountArray, StateArray, DoubleArray, DoubleArray> joint;
-  ModelView view;
+  ModelView model;
 };
 
 // A Python function that factorises I - Q: given Q by rows, it returns what solves for a vector, or None.
@@ -195,7 +190,7 @@ void bind_verification(nb::module_& module) {
       .def_prop_ro("roundings", [](const PyExplicitModel& self) { return self.model->roundings; },
                    "How often each probability and cost was rounded, at most.")
       .def_prop_ro("largest_cost", [](const PyExplicitModel& self) { return self.model->largest_cost; },
-                   "The absolute value of an action's cost.")
+                   "The parts of an action's cost together, by absolute value: the greatest.")
       .def_prop_ro("has_negative_cost", [](const PyExplicitModel& self) { return self.model->has_negative_cost; })
       .def_prop_ro("kinds", shown(&ExplicitModel::kinds),
                    nb::sig(signature("kinds", "uint8").c_str()))
@@ -307,7 +302,7 @@ void bind_verification(nb::module_& module) {
          std::size_t all_look_states, std::size_t memory, const Deadline* deadline) -> nb::object {
         ChainOptions options;
         options.penalty = penalty;
-        options.relative_error = 1.001 * 0x1p-53 * static_cast<double>(chain.view.roundings);
+        options.relative_error = 1.001 * 0x1p-53 * static_cast<double>(chain.model.roundings);
         options.cost_error = cost_error;
         options.least_cost = least_cost;
         options.unexplored_lower = view(lower);
@@ -322,7 +317,7 @@ void bind_verification(nb::module_& module) {
               if (PyErr_CheckSignals() != 0) throw nb::python_error();
             });
             if (model == nullptr) {
-              return solve_chain(chain.view, options,
+              return solve_chain(chain.model, options,
                                  [](std::span<const StateId>, bool is_stopped) {
                                    return is_stopped ? Failure::kDeadEnd : Failure::kLoop;
                                  },
@@ -331,7 +326,7 @@ void bind_verification(nb::module_& module) {
             const PyTask& task = model->task;
             FailureClassifier classifier(task.task, task.generator, DeadEndDetector([&] { return task.relaxed(); }),
                                          model->model->states, {look_states, all_look_states});
-            return solve_chain(chain.view, options,
+            return solve_chain(chain.model, options,
                                [&](std::span<const StateId> component, bool is_stopped) {
                                  return classifier.classify(component, is_stopped);
                                },

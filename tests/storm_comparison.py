@@ -42,13 +42,14 @@ from hypothesis import strategies as st
 from asnets.errors import SemanticError
 from asnets.extras import is_installed
 from asnets.grounding import GroundTask, ground
+from asnets.grounding.task import Bools
 from asnets.planning import PLANNERS, SearchLimits, Solver
 from asnets.ppddl import Domain, Problem
 from asnets.ppddl.model import AndEffect, Change, Effect, Number
 from asnets.verification import ExplicitModel, Interval, StateKind, explore_chain, explore_mdp, solve_chain
 from asnets.verification.chain_solution import ChainSolution, Failure
 from asnets.verification.export import FORMATS, write_model
-from asnets.verification.labels import Bools, state_labels
+from asnets.verification.labels import state_labels
 from tests.oracles.rational_models import Fractions, rational_model
 from tests.oracles.storm import Number as StormNumber
 from tests.oracles.storm import Storm, why_missing

@@ -19,12 +19,6 @@
 
 namespace asnets {
 
-namespace {
-
-constexpr double kHeuristicRounding = 0x1p-40;
-constexpr double kTighter = 16;
-constexpr double kLeastResidual = 1e-14;
-
 // The chain of a policy; each state comes after those that it leads to, as far as cycles allow.
 struct PolicyChain {
   SparseModel model;           // One choice in each state that goes on.
@@ -43,6 +37,12 @@ struct PolicyChain {
   }
   double cost(std::size_t i) const { return model.cost[model.first_choice[i]]; }
 };
+
+namespace {
+
+constexpr double kHeuristicRounding = 0x1p-40;
+constexpr double kTighter = 16;
+constexpr double kLeastResidual = 1e-14;
 
 // Whether every state can get to one that does not go on.
 bool ends(const PolicyChain& chain, const Tick& tick) {
@@ -94,54 +94,57 @@ double Solver::lower_bound(StateId state) {
   return std::max(0.0, graph_.value(state) * (1 - rounding - excess - kHeuristicRounding));
 }
 
+PolicyChain Solver::policy_chain(StateId root, Budget& budget) {
+  PolicyChain chain;
+  // Depth first, so that states come after their successors.
+  struct Frame {
+    StateId state;
+    std::size_t next;
+    SearchGraph::Backup backup;
+  };
+  constexpr std::uint32_t kUnseen = static_cast<std::uint32_t>(-1);
+  constexpr std::uint32_t kOnStack = kUnseen - 1;
+  std::vector<std::uint32_t> index(graph_.size(), kUnseen);
+  std::vector<std::pair<StateId, SearchGraph::Backup>> order;
+  std::vector<Frame> stack;
+  const auto enter = [&](StateId state) {
+    if (index[state] != kUnseen) return;
+    index[state] = kOnStack;
+    stack.push_back({state, 0, graph_.is_terminal(state) ? SearchGraph::Backup{graph_.value(state)}
+                                                         : representative_choice(state)});
+  };
+  enter(root);
+  while (!stack.empty()) {
+    budget.tick();
+    Frame& frame = stack.back();
+    if (frame.next < frame.backup.size()) {
+      enter(graph_.successor(frame.backup, frame.next++));
+      continue;
+    }
+    index[frame.state] = static_cast<std::uint32_t>(order.size());
+    order.emplace_back(frame.state, frame.backup);
+    stack.pop_back();
+  }
+  for (const auto& [state, backup] : order) {
+    budget.tick();
+    const bool goes_on = backup.action >= 0;
+    chain.values.push_back(goes_on || graph_.is_terminal(state) ? graph_.value(state) : graph_.penalty());
+    if (goes_on) {
+      for (std::size_t s = 0; s < backup.size(); ++s) {
+        chain.model.add_transition(index[graph_.successor(backup, s)], backup.distribution->probabilities[s]);
+      }
+      chain.model.end_choice(backup.distribution->cost);
+    }
+    chain.model.end_state();
+  }
+  return chain;
+}
+
 double Solver::upper_bound(StateId root, double lower, Budget& budget) {
   const Tick tick = [&] { budget.tick(); };
   const double penalty = graph_.penalty();
   if (graph_.is_terminal(root)) return graph_.value(root);
-  PolicyChain chain;
-  {
-    // Depth first, so that states come after their successors.
-    struct Frame {
-      StateId state;
-      std::size_t next;
-      SearchGraph::Backup backup;
-    };
-    constexpr std::uint32_t kUnseen = static_cast<std::uint32_t>(-1);
-    constexpr std::uint32_t kOnStack = kUnseen - 1;
-    std::vector<std::uint32_t> index(graph_.size(), kUnseen);
-    std::vector<std::pair<StateId, SearchGraph::Backup>> order;
-    std::vector<Frame> stack;
-    const auto enter = [&](StateId state) {
-      if (index[state] != kUnseen) return;
-      index[state] = kOnStack;
-      stack.push_back({state, 0, graph_.is_terminal(state) ? SearchGraph::Backup{graph_.value(state)}
-                                                           : representative_choice(state)});
-    };
-    enter(root);
-    while (!stack.empty()) {
-      budget.tick();
-      Frame& frame = stack.back();
-      if (frame.next < frame.backup.size()) {
-        enter(graph_.successor(frame.backup, frame.next++));
-        continue;
-      }
-      index[frame.state] = static_cast<std::uint32_t>(order.size());
-      order.emplace_back(frame.state, frame.backup);
-      stack.pop_back();
-    }
-    for (const auto& [state, backup] : order) {
-      budget.tick();
-      const bool goes_on = backup.action >= 0;
-      chain.values.push_back(goes_on || graph_.is_terminal(state) ? graph_.value(state) : penalty);
-      if (goes_on) {
-        for (std::size_t s = 0; s < backup.size(); ++s) {
-          chain.model.add_transition(index[graph_.successor(backup, s)], backup.distribution->probabilities[s]);
-        }
-        chain.model.end_choice(backup.distribution->cost);
-      }
-      chain.model.end_state();
-    }
-  }
+  PolicyChain chain = policy_chain(root, budget);
   double least = kInfinity;
   for (const double cost : chain.model.cost) least = std::min(least, cost);
   std::vector<double>& x = chain.values;

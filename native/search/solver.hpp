@@ -48,6 +48,8 @@ struct UnboundedCost : std::runtime_error {
   bool is_certain;
 };
 
+struct PolicyChain;
+
 class Solver {
  public:
   using Poll = std::function<bool()>;
@@ -138,6 +140,7 @@ class Solver {
   // Bounds that need no work.
   virtual ValueBounds known_bounds(StateId state);
   double lower_bound(StateId state);
+  PolicyChain policy_chain(StateId root, Budget& budget);
   // The cost of the policy from a labelled state, bounded from above.
   double upper_bound(StateId state, double lower, Budget& budget);
   // By how much values may exceed those of a backup.

@@ -146,8 +146,11 @@ void ValueIteration::search(StateId root, Budget& budget) {
     for (std::size_t i = 0; i < reachable.states.size(); ++i) {
       failure_lower_[reachable.states[i]] = failure.lower[i];
       failure_upper_[reachable.states[i]] = failure.upper[i];
-      found_[reachable.states[i]].goal_lower = 1 - failure.upper[i];
-      found_[reachable.states[i]].goal_upper = 1 - failure.lower[i];
+      // Rounded outward, where they are not exact.
+      const double least = failure.upper[i] == 0 ? 1 : std::nextafter(1 - failure.upper[i], 0);
+      const double most = failure.lower[i] == 1 ? 0 : std::nextafter(1 - failure.lower[i], 1);
+      found_[reachable.states[i]].goal_lower = least;
+      found_[reachable.states[i]].goal_upper = most;
     }
   }
   for (const StateId state : reachable.states) graph_.mark(state, SearchGraph::kSolved);

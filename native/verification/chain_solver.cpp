@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -15,8 +14,6 @@ namespace asnets {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kTiny = std::numeric_limits<double>::min();
-constexpr double kUlp = 0x1p-52;  // Twice the error of a rounding.
 
 enum Quantity : std::size_t {
   kGoalProbability,
@@ -30,68 +27,6 @@ enum Quantity : std::size_t {
   kVariance
 };
 constexpr std::size_t kNumQuantities = 9;
-
-Bounds widened(Bounds bounds, double error) { return {bounds.lower - error, bounds.upper + error}; }
-
-// A bound of a sum of products p x, each p with a relative error. All terms are of one kind of bound.
-class SumBound {
- public:
-  void add(double probability, double x) {
-    ++terms_;
-    if (x == 0) return;
-    if (std::isinf(x)) {
-      infinite_ = x;
-      return;
-    }
-    const double product = probability * x;
-    sum_ += product;
-    size_ += std::abs(product);
-    is_zero_ = false;
-  }
-  double below(double relative_error) const { return infinite_ != 0 ? infinite_ : sum_ - slack(relative_error); }
-  double above(double relative_error) const { return infinite_ != 0 ? infinite_ : sum_ + slack(relative_error); }
-
- private:
-  double slack(double relative_error) const {
-    return is_zero_ ? 0 : sum_error(terms_, relative_error) * size_ + kTiny;
-  }
-
-  double sum_ = 0;
-  double size_ = 0;
-  double infinite_ = 0;
-  std::size_t terms_ = 0;
-  bool is_zero_ = true;
-};
-
-// Both bounds of a sum of products of probabilities and numbers that lie between bounds.
-struct SumBounds {
-  SumBound lower;
-  SumBound upper;
-  void add(double probability, const Bounds& x) {
-    lower.add(probability, x.lower);
-    upper.add(probability, x.upper);
-  }
-  Bounds value(double relative_error) const { return {lower.below(relative_error), upper.above(relative_error)}; }
-};
-
-Bounds sum(const Bounds& a, const Bounds& b) {
-  const auto add = [](double x, double y, double direction) {
-    if (x == 0 || y == 0) return x + y;
-    const double result = x + y;
-    return std::isfinite(result) ? result + direction * kUlp * std::abs(result) : result;
-  };
-  return {add(a.lower, b.lower, -1), add(a.upper, b.upper, 1)};
-}
-
-// Of numbers that are not of opposite infinite signs.
-Bounds product(const Bounds& a, const Bounds& b) {
-  const auto times = [](double x, double y) { return x == 0 || y == 0 ? 0.0 : x * y; };
-  const double corners[] = {times(a.lower, b.lower), times(a.lower, b.upper), times(a.upper, b.lower),
-                            times(a.upper, b.upper)};
-  const auto [least, most] = std::minmax_element(std::begin(corners), std::end(corners));
-  const auto slack = [](double x) { return x == 0 || std::isinf(x) ? 0 : kUlp * std::abs(x) + kTiny; };
-  return {*least - slack(*least), *most + slack(*most)};
-}
 
 class Solver {
  public:
@@ -149,7 +84,9 @@ class Solver {
   // Which quantities are stored.
   void prepare() {
     is_partial_ = all_flags_ & kReachesUnexplored;
-    is_unit_ = std::all_of(model_.choice_cost.begin(), model_.choice_cost.end(), [](double c) { return c == 1; });
+    // What steps cost that were not explored is not known.
+    is_unit_ = !is_partial_ &&
+               std::all_of(model_.choice_cost.begin(), model_.choice_cost.end(), [](double c) { return c == 1; });
     const bool all_sure = all_flags_ == kReachesGoal;
     store(kCost);
     if (!is_unit_) store(kSteps);
@@ -276,7 +213,7 @@ class Solver {
   Bounds cost_bounds(double cost) const {
     const double error =
         options_.cost_error > 0 ? options_.cost_error : 1.001 * options_.relative_error * std::abs(cost);
-    return widened({cost, cost}, error + kUlp * std::abs(cost));
+    return widened({cost, cost}, error + kTwoRoundings * std::abs(cost));
   }
 
   // What a state has without those of its component: b in x = b + sum over its component of p x.
@@ -319,13 +256,6 @@ class Solver {
     }
   }
 
-  static Bounds square(const Bounds& x) {
-    if (!std::isfinite(x.lower) || !std::isfinite(x.upper)) return {0, kInf};
-    const Bounds result = product(x, x);
-    const double nearest = x.lower > 0 ? x.lower : x.upper < 0 ? x.upper : 0;
-    return {nearest == 0 ? 0 : nearest * nearest * (1 - 2 * kUlp), std::max(0.0, result.upper)};
-  }
-
   // Steps with the cost that they have: those of the choice, or joint outcomes where they differ in cost.
   template <typename Visit>
   void for_each_step(StateId s, Visit&& visit) const {
@@ -356,17 +286,6 @@ class Solver {
     return {leaves, sum_error(model_.last(s) - model_.first(s), options_.relative_error)};
   }
 
-  static Bounds divided(const Bounds& x, double divisor, double relative_error) {
-    if (divisor == 1 && relative_error == 0) return x;
-    const auto divide = [&](double value, double direction) {
-      const double result = value / divisor;
-      return std::isfinite(result) && result != 0
-                 ? result + direction * ((1.01 * relative_error + 2 * kUlp) * std::abs(result) + kTiny)
-                 : result;
-    };
-    return {divide(x.lower, -1), divide(x.upper, 1)};
-  }
-
   Bounds closed_form(StateId s, const Bounds& right) const {
     const auto [leaves, error] = leaving(s);
     return divided(right, leaves, error);
@@ -395,7 +314,7 @@ class Solver {
       error = std::max(error, sum_error(model_.last(s) - model_.first(s), leaving_error));
       q.end_row(exit / leaves);
     }
-    const double entries = 1.01 * (error + options_.relative_error) + 2 * kUlp;
+    const double entries = 1.01 * (error + options_.relative_error) + 2 * kTwoRoundings;
     system_ = std::make_unique<CertifiedSystem>(std::move(q), entries, outside_);
     is_certified_ = true;
   }
@@ -451,9 +370,9 @@ class Solver {
   }
 
   void find_failures(ChainNumbers& initial) const {
-    const auto complement = [](double x) { return std::clamp(1 - x, 0.0, 1.0); };
-    const auto beyond = [](double x) { return x == 0 || x == 1 ? x : std::min(1.0, x + kUlp); };
-    const auto before = [](double x) { return x == 0 || x == 1 ? x : std::max(0.0, x - kUlp); };
+    // 1 - x, rounded up and down.
+    const auto rest_above = [](double x) { return x >= 1 ? 0.0 : std::min(1.0, 1 - x + kTwoRoundings); };
+    const auto rest_below = [](double x) { return x <= 0 ? 1.0 : std::max(0.0, 1 - x - kTwoRoundings); };
     double certain = initial.goal_probability.lower;
     for (std::size_t f = 0; f < kNumFailures; ++f) {
       const auto quantity = static_cast<Quantity>(kDeadEnds + f);
@@ -461,13 +380,13 @@ class Solver {
         initial.failures[f] = get(quantity, 0);
         certain += initial.failures[f].lower;
       } else if (num_failures_[f] > 0) {
-        initial.failures[f] = {before(complement(initial.goal_probability.upper)),
-                               beyond(complement(initial.goal_probability.lower))};
+        initial.failures[f] = {rest_below(initial.goal_probability.upper),
+                               rest_above(initial.goal_probability.lower)};
       }
     }
     if (!is_partial_) return;
     for (std::size_t f = 0; f < kNumFailures; ++f) {
-      if (num_failures_[f] == 0) initial.failures[f] = {0, beyond(complement(certain - 4 * kUlp))};
+      if (num_failures_[f] == 0) initial.failures[f] = {0, rest_above(certain - 4 * kTwoRoundings)};
     }
   }
 
@@ -475,7 +394,7 @@ class Solver {
   const ChainOptions& options_;
   const Classify& classify_;
   const DirectSolverFactory& outside_;
-  Components components_;
+  ChainComponents components_;
   std::vector<std::uint8_t> flags_;
   std::vector<std::uint8_t> failures_;
   std::uint8_t all_flags_ = 0;

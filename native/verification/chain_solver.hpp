@@ -28,16 +28,12 @@
 #include <span>
 #include <vector>
 
+#include "verification/bounds.hpp"
 #include "verification/certified_system.hpp"
 #include "verification/components.hpp"
 #include "verification/failures.hpp"
 
 namespace asnets {
-
-struct Bounds {
-  double lower = 0;
-  double upper = 0;
-};
 
 struct ChainOptions {
   double penalty = 0;

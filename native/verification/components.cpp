@@ -6,7 +6,7 @@
 
 namespace asnets {
 
-Components::Components(const ModelView& model) : num_states_(model.num_states()), size_(num_states_) {
+ChainComponents::ChainComponents(const ModelView& model) : num_states_(model.num_states()), size_(num_states_) {
   for (std::size_t i = 0; i < num_states_; ++i) {
     interruption_tick();
     const auto state = static_cast<StateId>(i);
@@ -18,7 +18,7 @@ Components::Components(const ModelView& model) : num_states_(model.num_states())
   }
 }
 
-void Components::find(const ModelView& model) {
+void ChainComponents::find(const ModelView& model) {
   struct Frame {
     StateId state;
     bool is_root;

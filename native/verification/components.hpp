@@ -11,37 +11,14 @@
 #include <vector>
 
 #include "state_table.hpp"
-#include "verification/explicit_model.hpp"
+#include "verification/model_view.hpp"
 
 namespace asnets {
 
-// The arrays of a chain, or of a model in general; whoever fills this in keeps them alive.
-struct ModelView {
-  std::span<const std::uint8_t> kinds;
-  std::span<const std::uint64_t> first_choice;
-  std::span<const double> choice_cost;
-  std::span<const std::uint64_t> first_transition;
-  std::span<const StateId> successors;
-  std::span<const double> probabilities;
-  // Empty if each step costs what its choice does.
-  std::span<const std::uint64_t> first_joint;
-  std::span<const StateId> joint_successors;
-  std::span<const double> joint_probabilities;
-  std::span<const double> joint_costs;
-  std::uint32_t roundings = 1;
-
-  std::size_t num_states() const { return kinds.size(); }
-  StateKind kind(StateId state) const { return static_cast<StateKind>(kinds[state]); }
-  // Of a chain: its transitions.
-  bool has_choice(StateId state) const { return first_choice[state] < first_choice[state + 1]; }
-  std::uint64_t first(StateId state) const { return first_transition[first_choice[state]]; }
-  std::uint64_t last(StateId state) const { return first_transition[first_choice[state + 1]]; }
-};
-
-class Components {
+class ChainComponents {
  public:
   // Of a chain. Has interruption points.
-  explicit Components(const ModelView& model);
+  explicit ChainComponents(const ModelView& model);
 
   // Calls `visit(states)` for each component, those that are reached later first.
   template <typename Visit>

@@ -15,19 +15,19 @@ namespace asnets {
 namespace {
 
 // What is compared first, what decides between equal ones, and the state.
-using Entry = std::tuple<double, double, std::uint32_t>;
+using Entry = std::tuple<double, double, StateId>;
 
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr StateId kNone = std::numeric_limits<StateId>::max();
 
 }  // namespace
 
-std::vector<std::uint32_t> find_path(const TransitionArrays& model, std::uint32_t start,
-                                     std::span<const std::uint8_t> is_target, bool is_shortest) {
+std::vector<StateId> find_path(const ModelView& model, StateId start,
+                               std::span<const std::uint8_t> is_target, bool is_shortest) {
   ASNETS_ASSERT(start < model.num_states() && is_target.size() == model.num_states());
   constexpr double kFar = std::numeric_limits<double>::infinity();
   std::vector<double> first(model.num_states(), kFar);
   std::vector<double> second(model.num_states(), kFar);
-  std::vector<std::uint32_t> before(model.num_states(), kNone);
+  std::vector<StateId> before(model.num_states(), kNone);
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
   first[start] = second[start] = 0;
   queue.emplace(0.0, 0.0, start);
@@ -37,14 +37,13 @@ std::vector<std::uint32_t> find_path(const TransitionArrays& model, std::uint32_
     interruption_tick();
     if (main > first[state] || other > second[state]) continue;
     if (is_target[state] != 0) {
-      std::vector<std::uint32_t> path{state};
+      std::vector<StateId> path{state};
       while (path.back() != start) path.push_back(before[path.back()]);
       std::reverse(path.begin(), path.end());
       return path;
     }
-    const std::uint64_t end = model.first_transition[model.first_choice[state + 1]];
-    for (std::uint64_t i = model.first_transition[model.first_choice[state]]; i < end; ++i) {
-      const std::uint32_t after = model.successors[i];
+    for (std::uint64_t i = model.first(state); i < model.last(state); ++i) {
+      const StateId after = model.successors[i];
       if (after == state) continue;
       const double surprise = -std::log(model.probabilities[i]);
       const double new_main = main + (is_shortest ? 1.0 : surprise);

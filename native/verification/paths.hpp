@@ -11,20 +11,12 @@
 #include <span>
 #include <vector>
 
+#include "verification/model_view.hpp"
+
 namespace asnets {
 
-// The arrays of an explicit model that paths are about; see explicit_model.hpp.
-struct TransitionArrays {
-  std::span<const std::uint64_t> first_choice;
-  std::span<const std::uint64_t> first_transition;
-  std::span<const std::uint32_t> successors;
-  std::span<const double> probabilities;
-
-  std::size_t num_states() const { return first_choice.size() - 1; }
-};
-
 // The states from `start` to the first target, both included; empty if there is no way. `is_target` has a byte a state.
-std::vector<std::uint32_t> find_path(const TransitionArrays& model, std::uint32_t start,
-                                     std::span<const std::uint8_t> is_target, bool is_shortest);
+std::vector<StateId> find_path(const ModelView& model, StateId start,
+                               std::span<const std::uint8_t> is_target, bool is_shortest);
 
 }  // namespace asnets

@@ -12,15 +12,8 @@ from asnets.errors import ConfigError, LimitError
 from asnets.grounding import GroundTask
 from asnets.grounding.task import StateLike
 from asnets.notebook import NotebookView
-from asnets.planning.solvers import (
-    PLANNERS,
-    Progress,
-    SearchLimits,
-    Solution,
-    Solver,
-    Status,
-    expected_reward,
-)
+from asnets.planning.objectives import expected_reward
+from asnets.planning.solvers import PLANNERS, Progress, SearchLimits, Solution, Solver, Status
 from asnets.policies import SavedPolicy, extract_policy
 from asnets.progress import live_figures, show_progress
 
@@ -54,8 +47,10 @@ class Solved(NotebookView):
     def expected_reward(self) -> float | None:
         """The goal's reward less the value: what `(:metric maximize (reward))` asks for.
 
-        None where the problem has no such reward, or the penalty is another number.
+        None where the problem has no such reward, the penalty is another number, or the objective another one.
         """
+        if self.solver.objective != "penalty":
+            return None
         return expected_reward(self.solver.task, self.solver.penalty, self.value)
 
     @cached_property

@@ -155,7 +155,7 @@ def test_ctrl_c(tires: Path) -> None:
         (["no-such-model", "{domain}", "{problem}"], 3, "No such file"),
         (["random", "{domain}", "{domain}"], 3, "problem"),
         (["random", "{domain}", "{problem}", "--method", "guess"], 2, "must be one of auto, exact"),
-        (["random", "{domain}", "{problem}", "--objective", "fun"], 2, "must be one of penalty"),
+        (["random", "{domain}", "{problem}", "--objective", "fun"], 2, "expected one of penalty"),
         (["random", "{domain}", "{problem}", "--confidence", "95"], 2, "such as 0.95"),
         (["random", "{domain}", "{problem}", "--width", "0"], 2, "width must be positive"),
         (["random", "{domain}", "{problem}", "--epsilon", "-1"], 2, "epsilon must be positive"),

@@ -12,7 +12,6 @@ from fractions import Fraction
 from math import inf
 
 from asnets.grounding import GroundTask
-from asnets.ppddl.model import AndEffect, Change, Effect
 from asnets.simulator import Simulator
 from asnets.verification import Failure
 from tests.oracles.explicit import explore
@@ -75,11 +74,11 @@ class ExactChain:
                 row = {} if not alive[state] else merged(steps)
                 rows.append(row)
                 right.append(sum((p * step(successor, p, cost) for successor, p, cost in steps), ZERO) if row else ZERO)
-            return solved(rows, right)
+            return solve_linear(rows, right)
 
         def reached(targets: Sequence[bool]) -> list[Fraction]:
             rows = [{} if stops else merged(steps) for stops, steps in zip(ends, self.steps, strict=True)]
-            return solved(rows, [ONE if target else ZERO for target in targets])
+            return solve_linear(rows, [ONE if target else ZERO for target in targets])
 
         goal = reached(self.goals)
         by_kind = {failure: reached([other == failure for other in failures])[0] for failure in Failure if failure}
@@ -96,7 +95,7 @@ class ExactChain:
             else:
                 rows.append({})
                 right.append(ZERO if self.goals[state] else penalty**2)
-        square = solved(rows, right)[0]
+        square = solve_linear(rows, right)[0]
         return {
             "goal_probability": goal[0],
             "dead_end_probability": by_kind[Failure.DEAD_END],
@@ -118,8 +117,8 @@ def merged(steps: Sequence[tuple[int, Fraction, Fraction]]) -> Row:
     return row
 
 
-def solved(rows: Sequence[Row], right: Sequence[Fraction]) -> list[Fraction]:
-    """The solution of x = b + Q x."""
+def solve_linear(rows: Sequence[Row], right: Sequence[Fraction]) -> list[Fraction]:
+    """The x with x_i = right_i + sum_j rows_i[j] x_j, for a chain that ends."""
     rows = [dict(row) for row in rows]
     values = list(right)
     order = range(len(rows) - 1, -1, -1)
@@ -152,7 +151,7 @@ def chain_of_task(
 
     Args:
         interpreter: Of the task.
-        task: The ground task, which says what is applicable.
+        task: The ground task with metric costs, which says what is applicable.
         choose: The policy; it draws actions with their shares of the sum of weights.
         hopeless: States, as true propositions by name, from which the goal is out of reach whatever is done.
         limit: None is returned if there are more states.
@@ -178,7 +177,7 @@ def chain_of_task(
             if weight == 0:
                 continue
             name, *arguments = action.strip("()").split()
-            cost = _cost(interpreter, name, tuple(arguments))
+            cost = interpreter.cost(state, name, tuple(arguments))
             for after, probability in interpreter.successors(state, name, tuple(arguments)).items():
                 if after not in numbers:
                     numbers[after] = len(order)
@@ -199,18 +198,6 @@ def hopeless_states(task: GroundTask, limit: int) -> frozenset[frozenset[str]] |
         for number, cost in zip(explicit.numbers, costs, strict=True)
         if cost == inf
     )
-
-
-def _cost(interpreter: Interpreter, name: str, arguments: tuple[str, ...]) -> Fraction:
-    action = interpreter.action(name)
-    environment = interpreter.environment(action, arguments)
-    return sum((interpreter.number(change.amount, environment) or ZERO for change in _changes(action.effect)), ZERO)
-
-
-def _changes(effect: Effect) -> list[Change]:
-    if isinstance(effect, AndEffect):
-        return [change for part in effect.parts for change in _changes(part)]
-    return [effect] if isinstance(effect, Change) else []
 
 
 def _name(atom: Sequence[str]) -> str:

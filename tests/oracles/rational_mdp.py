@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from tests.oracles.exact_chain import solve_linear
+
 Choice = tuple[Fraction, dict[int, Fraction]]
 Policy = dict[int, int | None]
 
@@ -88,24 +90,6 @@ def end_components(mdp: RationalMDP, allowed: Callable[[int, int], bool]) -> lis
                 candidates.append(part)
                 left -= part
     return found
-
-
-def solve_linear(rows: list[dict[int, Fraction]], right: list[Fraction]) -> list[Fraction]:
-    """The x with x_i = right_i + sum_j rows_i[j] x_j, for a chain that ends."""
-    size = len(rows)
-    matrix = [
-        [Fraction(int(i == j)) - rows[i].get(j, Fraction(0)) for j in range(size)] + [right[i]] for i in range(size)
-    ]
-    for column in range(size):
-        pivot = next(i for i in range(column, size) if matrix[i][column] != 0)
-        matrix[column], matrix[pivot] = matrix[pivot], matrix[column]
-        scale = matrix[column][column]
-        matrix[column] = [value / scale for value in matrix[column]]
-        for i in range(size):
-            factor = matrix[i][column]
-            if i != column and factor != 0:
-                matrix[i] = [a - factor * b for a, b in zip(matrix[i], matrix[column], strict=True)]
-    return [row[size] for row in matrix]
 
 
 def least_costs(

@@ -287,6 +287,18 @@ def test_lexicographic_takes_no_risk_for_less() -> None:
     assert lexicographic.goal_probability == (1, 1)
 
 
+@each_claim
+def test_hardly_ever_failing_is_not_surely_reaching(planner: str, objective: str) -> None:
+    """1 - 10⁻²⁰ is 1 among the doubles, and yet no lower bound of it."""
+    success = Fraction(10**20 - 1, 10**20)
+    drawn = fraction_mdp([("1", {1: str(1 - success), 2: str(success)})], [])
+    solution = Solver(drawn.task, planner, "lmcut", objective=objective).solve()
+    if objective != "penalty":
+        assert solution.goal_probability is not None
+        lower, upper = solution.goal_probability
+        assert 1 - 1e-15 < lower <= success <= upper
+
+
 def test_rewards_without_end() -> None:
     drawn = fraction_mdp([("1", {1: "1"}), ("1", {2: "1"})], [("-2", {0: "1"})])
     for objective in ("penalty", "lexicographic"):

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 
 import asnets
-from asnets.errors import ConfigError
+from asnets.errors import ConfigError, SemanticError
 from asnets.grounding import GroundTask, ground
 from asnets.planning import HEURISTICS, PLANNERS, Solver, make_heuristic
-from asnets.planning.solvers import default_penalty, require_supported_costs
+from asnets.planning.objectives import default_penalty
+from asnets.planning.solvers import require_supported_costs
 from asnets.ppddl.model import Domain, Problem
 from tests.oracles.explicit import Explicit, explore
 from tests.ssp_strategies import ssps
@@ -125,16 +126,20 @@ def test_default_penalty() -> None:
     assert shop().goal_reward == Fraction(20)
 
 
+@pytest.mark.parametrize(
+    ("reward", "size"), [("1" + "0" * 120, "large"), ("1" + "0" * 350, "large"), ("1/1" + "0" * 350, "small")]
+)
+def test_goal_rewards_that_cannot_be_computed_with(reward: str, size: str) -> None:
+    """Where the file says so, not where the number is needed as a penalty."""
+    with pytest.raises(SemanticError, match=f"the :goal-reward is too {size}"):
+        shop(f"(:goal-reward {reward})")
+
+
 def test_penalty_that_is_asked_for() -> None:
     solved = asnets.solve(shop(), "vi", penalty=100)
     assert (solved.solver.penalty, solved.expected_reward) == (100, None)
+    assert asnets.solve(shop(), "vi", objective="maxprob").expected_reward is None
     assert solved.value == pytest.approx(-3 + 1 + 100 / 4)
-
-
-def test_reward_that_is_no_penalty() -> None:
-    """A number of the file, and so refused as one that is given would be."""
-    with pytest.raises(ConfigError, match="the dead-end penalty must be a number above 0"):
-        Solver(shop(f"(:goal-reward 1{'0' * 120})"), "vi")
 
 
 def test_all_costs_zero_is_the_probability_of_failing() -> None:

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 
 from asnets.deadline import Deadline
 from asnets.errors import ConfigError, LimitError
-from asnets.verification import ChainSolution, ExplicitModel, Failure, Interval, StateKind, solve_chain
+from asnets.verification import (
+    ChainSolution,
+    ExplicitModel,
+    Failure,
+    Interval,
+    JointOutcomes,
+    StateKind,
+    solve_chain,
+)
 from tests.oracles.exact_chain import ExactChain
 from tests.verification.chains import arrays_of, exact_chains
 
@@ -156,6 +164,21 @@ def test_what_doubles_cannot_tell_is_said() -> None:
     assert not solution.is_exact
 
 
+def test_a_goal_that_is_hardly_ever_reached_is_no_certain_failure() -> None:
+    """The probability of failing is not 1, though it is nearer to 1 than any other double."""
+    goal = Fraction(1, 10**20)
+    steps = [[(1, goal, Fraction(1)), (2, 1 - goal, Fraction(1))], [], []]
+    chain = ExactChain(steps, [False, True, False], [False, False, True])
+    check(solve_chain(arrays_of(chain)), chain.numbers(Fraction(500)))
+
+
+def test_steps_that_were_not_explored_may_cost_nothing() -> None:
+    chain = ExactChain([[(1, Fraction(1), Fraction(1))], [(1, Fraction(1), Fraction(1))]], [False] * 2, [False] * 2)
+    solution = solve_chain(arrays_of(chain, frozenset({1})), lower=3.0, upper=5.0, penalty=0.0)
+    assert solution.cost_to_end == pytest.approx((0.0, 6.0))
+    assert solution.expected_steps == pytest.approx((0.0, math.inf))
+
+
 def test_the_way_to_a_failure_is_told() -> None:
     half = Fraction(1, 2)
     steps = [
@@ -184,6 +207,23 @@ def test_limits() -> None:
         solve_chain(model, memory=1)
 
 
+def joint(**changes: list[float]) -> JointOutcomes:
+    """The outcomes of one choice, of which some are changed."""
+    arrays: dict[str, list[float]] = {
+        "first": [0, 2],
+        "successors": [0, 1],
+        "probabilities": [0.5, 0.5],
+        "costs": [1, 2],
+    }
+    arrays |= changes
+    return JointOutcomes(
+        np.array(arrays["first"], np.uint64),
+        np.array(arrays["successors"], np.uint32),
+        np.array(arrays["probabilities"]),
+        np.array(arrays["costs"], np.float64),
+    )
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -192,6 +232,10 @@ def test_limits() -> None:
         ({"probabilities": np.array([0.5, 0.4])}, "sum to 1"),
         ({"probabilities": np.array([1.0])}, "a probability"),
         ({"choice_cost": np.array([math.nan])}, "finite"),
+        ({"joint": joint(first=[0, 3])}, "the first one of each choice"),
+        ({"joint": joint(successors=[0, 2])}, "a successor in the model"),
+        ({"joint": joint(costs=[1.0])}, "a successor in the model, a probability and a cost"),
+        ({"joint": joint(costs=[1.0, math.inf])}, "costs of joint outcomes must be finite"),
         ({"choice_cost": np.array([])}, "a cost"),
         ({"kinds": np.array([StateKind.GOAL, StateKind.GOAL], np.uint8)}, "one choice in each inner state"),
         ({"kinds": np.array([], np.uint8)}, "at least one state"),

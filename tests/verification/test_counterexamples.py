@@ -45,7 +45,8 @@ def best_ways(chain: ExactChain) -> tuple[Fraction, int] | None:
 def test_against_exhaustive_search(chain: ExactChain) -> None:
     model = arrays_of(chain)
     expected = best_ways(chain)
-    likeliest, shortest = find_failure(model, "likeliest"), find_failure(model, "shortest")
+    solution = solve_chain(model)
+    likeliest, shortest = find_failure(model, solution, "likeliest"), find_failure(model, solution, "shortest")
     if expected is None:
         assert likeliest is None
         assert shortest is None
@@ -137,7 +138,7 @@ def test_going_round_and_giving_up() -> None:
 def test_no_failure() -> None:
     policy = asnets.solve(asnets.generate("triangle-tireworld", 2)).policy
     model = explore_chain(policy)
-    assert find_failure(model) is None
+    assert find_failure(model, solve_chain(model)) is None
     assert find_counterexample(model, solve_chain(model), policy) is None
 
 
@@ -145,18 +146,19 @@ def test_an_unexplored_state_may_lead_anywhere() -> None:
     chain = ExactChain(
         [[(1, Fraction(1), Fraction(1))], [(1, Fraction(1), Fraction(1))]], [False, False], [False, False]
     )
-    assert find_failure(arrays_of(chain, frozenset({1}))) is None
-    assert find_failure(arrays_of(chain)) is not None
+    partial, whole = arrays_of(chain, frozenset({1})), arrays_of(chain)
+    assert find_failure(partial, solve_chain(partial)) is None
+    assert find_failure(whole, solve_chain(whole)) is not None
 
 
 def test_wrong_input_and_deadlines() -> None:
     model = explore_chain(asnets.RandomPolicy(asnets.generate("triangle-tireworld", 2)))
     with pytest.raises(ConfigError, match="the likeliest or the shortest, not 'longest'"):
-        find_failure(model, "longest")  # type: ignore[arg-type]
+        find_failure(model, solve_chain(model), "longest")  # type: ignore[arg-type]
     deadline = Deadline(3600)
     deadline.cancel()
     with pytest.raises(LimitError, match="looking for a way into failure"):
-        find_failure(model, deadline=deadline)
+        find_failure(model, solve_chain(model), deadline=deadline)
     targets = np.zeros(model.num_states, np.uint8)
     arrays = (model.first_choice, model.first_transition, model.successors, model.probabilities)
     with pytest.raises(ValueError, match="do not make a model"):

@@ -77,7 +77,7 @@ class RandomChoice:
 
 
 @settings(max_examples=150)
-@given(ssps(), st.integers(0, 2**32 - 1), st.sampled_from((0.0, 0.05)), st.sampled_from(ORDERS))
+@given(ssps(nested=True), st.integers(0, 2**32 - 1), st.sampled_from((0.0, 0.05)), st.sampled_from(ORDERS))
 def test_chains_of_tasks_against_fractions(
     task: tuple[Domain, Problem], seed: int, gives_up: float, order: Order
 ) -> None:

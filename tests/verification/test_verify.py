@@ -168,6 +168,10 @@ def test_the_method_that_was_asked_for_and_could_not_be_had() -> None:
     assert result.method == "bounded"
     assert result.goal_probability.guarantee == "bounded"
     assert len(result.limits) == 1
+    wide = verify(asnets.RandomPolicy(tires(3)), method="exact", epsilon=1e-18)
+    assert wide.chain is not None
+    assert (wide.method, wide.chain.status) == ("bounded", "complete")
+    assert wide.limits == ("bounds of the whole chain are further apart than epsilon, 1e-18",)
 
 
 def test_going_round_and_giving_up() -> None:
@@ -298,11 +302,12 @@ def test_a_memory_limit_below_what_is_in_use() -> None:
     ("options", "message"),
     [
         ({"method": "guess"}, "the method must be one of auto, exact, bounded, statistical, not 'guess'"),
-        ({"objective": "fun"}, "the objective must be one of"),
+        ({"objective": "fun"}, "unknown objective 'fun'; expected one of"),
         ({"epsilon": 0.0}, "the epsilon must be positive"),
         ({"width": math.nan}, "the width must be positive"),
         ({"confidence": 95.0}, "between 0 and 1, such as 0.95"),
         ({"penalty": -1.0}, "the penalty must be"),
+        ({"penalty": 1e200}, "the penalty must be a number from 0 to 1e"),
         ({"time_limit": 0.0}, "the time limit must be positive"),
         ({"memory_limit": 0}, "the memory limit must be positive"),
         ({"max_steps": -1}, "the step limit"),

@@ -38,7 +38,7 @@ from asnets.evaluation.statistics import wilson_interval_95
 from asnets.grounding import DEFAULT_LIMITS
 from asnets.grounding.costs import MAX_COST
 from asnets.planning import OBJECTIVES
-from asnets.planning.solvers import default_penalty
+from asnets.planning.objectives import default_penalty
 from asnets.progress import progress_bar
 from asnets.words import count
 

@@ -42,7 +42,8 @@ from asnets.planning import (
     Solution,
     Solver,
 )
-from asnets.planning.solvers import check_options, expected_reward
+from asnets.planning.objectives import expected_reward
+from asnets.planning.solvers import check_options
 from asnets.policies.table import extract_policy, is_policy, save_policy
 from asnets.solving import shown_search
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from asnets.cli.completion import offer_models, offering
+from asnets.cli.completion import offer_models, offer_objectives, offering
 from asnets.cli.policies import load_named
 from asnets.cli.running import (
     JsonOption,
@@ -33,6 +33,7 @@ from asnets.errors import LimitError
 from asnets.evaluation.rollouts import check_run
 from asnets.files import refuse_overwriting, write_atomically
 from asnets.grounding import DEFAULT_LIMITS
+from asnets.planning import OBJECTIVES
 
 if TYPE_CHECKING:
     from asnets.verification.counterexamples import Counterexample
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger(__name__)
 
 _METHODS = ("auto", "exact", "bounded", "statistical")
-_OBJECTIVES = ("penalty", "maxprob", "lexicographic")
 
 
 def verify(
@@ -71,10 +71,10 @@ def verify(
         str,
         typer.Option(
             "--objective",
-            metavar="|".join(_OBJECTIVES),
+            metavar="|".join(OBJECTIVES),
             help="What is optimal: the least expected cost with the penalty, the greatest probability of the goal, or "
             "among the policies that have it, the least cost.",
-            autocompletion=offering(_OBJECTIVES),
+            autocompletion=offer_objectives,
         ),
     ] = "penalty",
     penalty: Annotated[
@@ -82,7 +82,8 @@ def verify(
         typer.Option(
             "--penalty",
             "--dead-end-penalty",
-            help="What a run that fails pays; 500 if left out, or the goal's reward where the metric counts it.",
+            help="What a run that fails pays; 500 if left out, or with --costs metric the problem's :goal-reward if it "
+            "is positive.",
         ),
     ] = None,
     epsilon: Annotated[
@@ -145,7 +146,7 @@ def verify(
     memory = parse_size(memory_limit)
     require(memory > 0, f"the memory limit must be positive, not {memory_limit}")
     require(method in _METHODS, f"the method must be one of {', '.join(_METHODS)}, not {method!r}")
-    require(objective in _OBJECTIVES, f"the objective must be one of {', '.join(_OBJECTIVES)}, not {objective!r}")
+    require(objective in OBJECTIVES, f"unknown objective {objective!r}; expected one of {', '.join(OBJECTIVES)}")
     require(0 < time_limit < math.inf, f"the time limit must be positive and finite, not {time_limit}")
     require(0 < confidence < 1, f"the confidence must be between 0 and 1, such as 0.95, not {confidence}")
     check_run(max_steps, seed)

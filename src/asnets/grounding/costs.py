@@ -76,7 +76,7 @@ class CostModel:
             _say_that_it_is_ignored(domain.name, problem.source.path if problem.source else problem.name)
         if mode == "metric":
             self._quantity, self._sign = _metric(problem)
-        self.goal_reward = problem.goal_reward if mode == "metric" and self._quantity == "reward" else None
+        self.goal_reward = _goal_reward(problem) if mode == "metric" and self._quantity == "reward" else None
 
     def counts(self, change: Change) -> bool:
         """Whether a change is one of the quantity that the metric is about."""
@@ -190,6 +190,17 @@ def _metric(problem: Problem) -> tuple[str, int]:
             )
         ]
     )
+
+
+def _goal_reward(problem: Problem) -> Fraction | None:
+    """The reward for reaching the goal, which is the default price of failing, as a number of the machine."""
+    reward = problem.goal_reward
+    if reward is not None and (abs(reward) > MAX_COST or (reward != 0 and float(reward) == 0)):
+        source = problem.source or Source("", problem.name)
+        size = "small" if abs(reward) < 1 else "large"
+        message = f"the :goal-reward is too {size} to compute with (use unit costs instead)"
+        raise SemanticError([source.diagnostic(message, problem.at, "semantic")])
+    return reward
 
 
 def _changes(effect: Effect) -> list[Change]:

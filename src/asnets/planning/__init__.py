@@ -19,11 +19,10 @@ from asnets.planning.heuristics import (
     initial_value,
     make_heuristic,
 )
+from asnets.planning.objectives import OBJECTIVES, ObjectiveInfo
 from asnets.planning.solvers import (
     GIVE_UP,
-    OBJECTIVES,
     PLANNERS,
-    ObjectiveInfo,
     PlannerInfo,
     QValues,
     SearchLimits,

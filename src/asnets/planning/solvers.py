@@ -22,40 +22,13 @@ from asnets.errors import ConfigError, LimitError
 from asnets.grounding import GroundTask
 from asnets.grounding.costs import MAX_COST
 from asnets.planning.heuristics import HEURISTICS
+from asnets.planning.objectives import OBJECTIVES, default_penalty
 
 Status = Literal["converged", "time", "memory", "expansions", "trials", "interrupted", "precision"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 Progress = Callable[[float, int, float, int], object]
-PENALTY = 500.0
-"""Cost of giving up, where a problem has no reward of its own for reaching the goal."""
 GIVE_UP = -1
 """The action of a policy at goals, dead ends and where giving up is best."""
-
-
-@dataclass(frozen=True)
-class ObjectiveInfo:
-    """What planners optimise."""
-
-    name: str
-    description: str
-
-
-OBJECTIVES: dict[str, ObjectiveInfo] = {
-    info.name: info
-    for info in (
-        ObjectiveInfo("penalty", "least expected cost, where giving up and dead ends cost a fixed penalty"),
-        ObjectiveInfo("maxprob", "greatest probability of reaching a goal"),
-        ObjectiveInfo(
-            "lexicographic", "least expected cost among the policies with the greatest probability of reaching a goal"
-        ),
-    )
-}
-"""What planners optimise, by name.
-
-Example:
-    >>> list(asnets.OBJECTIVES)
-    ['penalty', 'maxprob', 'lexicographic']
-"""
 
 
 @dataclass(frozen=True)
@@ -165,22 +138,6 @@ class QValues:
     actions: npt.NDArray[np.int32]
     values: npt.NDArray[np.float64]
     status: Status
-
-
-def default_penalty(task: GroundTask) -> float:
-    """What giving up costs unless something else is asked for.
-
-    It is the reward for reaching the goal, where costs come from a metric that counts one: the expected cost is then
-    that reward less the expected reward, so that to minimise the one is to maximise the other. Else it is 500.
-    """
-    reward = task.goal_reward
-    return float(reward) if reward is not None and reward > 0 else PENALTY
-
-
-def expected_reward(task: GroundTask, penalty: float, value: float) -> float | None:
-    """The expected reward of a policy that has an expected cost; None unless the goal's reward is the penalty."""
-    reward = task.goal_reward
-    return float(reward) - value if reward is not None and float(reward) == penalty else None
 
 
 def require_supported_costs(task: GroundTask, planner: str, objective: str = "penalty") -> None:
@@ -354,10 +311,8 @@ class Solver:
                 return self.solution(root, _status(self._native.solve(root, *given)))
             status, lower, upper, *goal = self._native.solve_with_bounds(root, *given)
         if self.objective == "maxprob":
-            lower, upper = _outward(1 - upper, -math.inf), _outward(1 - lower, math.inf)
+            lower, upper = _complement(upper, 0.0), _complement(lower, 1.0)
             goal = [lower, upper]
-        elif self.objective == "lexicographic":
-            goal = [_outward(goal[0], -math.inf), _outward(goal[1], math.inf)]
         found = self.solution(root, _status(status))
         known = None if self.objective == "penalty" else (goal[0], goal[1])
         return replace(found, lower=lower, upper=upper, goal_probability=known)
@@ -524,11 +479,9 @@ class Solver:
         )
 
 
-def _outward(probability: float, direction: float) -> float:
-    """Rounded away, and a probability."""
-    if probability in (0, 1):
-        return probability
-    return min(1.0, max(0.0, math.nextafter(probability, direction)))
+def _complement(probability: float, towards: float) -> float:
+    """1 less a probability, rounded towards 0 or 1 unless it is exact."""
+    return 1 - probability if probability in (0, 1) else math.nextafter(1 - probability, towards)
 
 
 def _status(name: str) -> Status:

@@ -24,8 +24,9 @@ from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError, LimitError
 from asnets.grounding.costs import MAX_COST
 from asnets.grounding.task import Bools, Floats
+from asnets.planning.objectives import PENALTY
 from asnets.verification.interval import Interval
-from asnets.verification.model import ExplicitModel, Numbers, StateIds, StateKind
+from asnets.verification.model import ExplicitModel, JointOutcomes, Numbers, StateIds, StateKind
 
 _ROUNDING = 2.0**-53
 _MAX_DIRECT = 300_000
@@ -140,7 +141,7 @@ class ChainSolution:
 
 def solve_chain(
     model: ExplicitModel,
-    penalty: float = 500.0,
+    penalty: float = PENALTY,
     epsilon: float = 1e-6,
     *,
     lower: float | Floats | None = None,
@@ -326,6 +327,18 @@ def _check_chain(model: ExplicitModel) -> None:
         raise ConfigError("the probabilities of a choice must be positive and sum to 1")
     if not np.all(np.isfinite(model.choice_cost)):
         raise ConfigError("costs must be finite")
+    if model.joint is not None:
+        _check_joint(model.joint, model)
+
+
+def _check_joint(joint: JointOutcomes, model: ExplicitModel) -> None:
+    size, ends = len(joint.successors), joint.first.astype(np.int64)
+    if len(ends) != model.num_choices + 1 or ends[0] != 0 or ends[-1] != size or not np.all(np.diff(ends) > 0):
+        raise ConfigError("joint outcomes need the first one of each choice and of one more, and each choice has some")
+    if len(joint.probabilities) != size or len(joint.costs) != size or np.any(joint.successors >= model.num_states):
+        raise ConfigError("each joint outcome needs a successor in the model, a probability and a cost")
+    if not np.all(np.isfinite(joint.costs)) or not np.all(joint.probabilities > 0):
+        raise ConfigError("the costs of joint outcomes must be finite and their probabilities positive")
 
 
 def _costs(model: ExplicitModel) -> tuple[bool, float]:

@@ -23,8 +23,7 @@ from asnets.grounding.task import Bools
 from asnets.policies.protocol import TaskPolicy
 from asnets.simulator import Simulator
 from asnets.verification.chain_solution import ChainSolution, Failure
-from asnets.verification.graphs import bottom_components, can_reach
-from asnets.verification.model import ExplicitModel, StateKind
+from asnets.verification.model import ExplicitModel
 from asnets.words import count
 
 Way = Literal["likeliest", "shortest"]
@@ -62,18 +61,14 @@ class FailingPath:
 
 
 def find_failure(
-    model: ExplicitModel,
-    way: Way = "likeliest",
-    *,
-    solution: ChainSolution | None = None,
-    deadline: Deadline = NO_DEADLINE,
+    model: ExplicitModel, solution: ChainSolution, way: Way = "likeliest", *, deadline: Deadline = NO_DEADLINE
 ) -> FailingPath | None:
     """A way into failure through a chain; None if no explored state is known to fail.
 
     Args:
         model: A chain. Where it is not complete, a state is known to fail if no unexplored one can be reached from it.
+        solution: Of the chain.
         way: "likeliest" or "shortest".
-        solution: Of the chain, if it was solved: then it is known already which states fail.
         deadline: When to stop.
 
     Raises:
@@ -81,22 +76,21 @@ def find_failure(
         LimitError: If the deadline passes.
 
     Example:
-        >>> from asnets.verification import explore_chain, find_failure
+        >>> from asnets.verification import explore_chain, find_failure, solve_chain
         >>> task = asnets.generate("triangle-tireworld", 1)
         >>> model = explore_chain(asnets.RandomPolicy(task))
-        >>> path = find_failure(model, "shortest")
+        >>> path = find_failure(model, solve_chain(model), "shortest")
         >>> len(path.states), path.probability
         (2, 0.25)
     """
     if way not in ("likeliest", "shortest"):
         raise ConfigError(f"the way into failure is the likeliest or the shortest, not {way!r}")
-    lost, ends = _failing(model) if solution is None else (solution.lost, solution.failures != Failure.NONE)
-    if not lost.any():
+    if not solution.lost.any():
         return None
-    inwards = _path(model, 0, lost, way == "shortest", deadline)
+    inwards = _path(model, 0, solution.lost, way == "shortest", deadline)
     if not inwards:
         return None  # What cannot be reached at all, as in a model that was made by hand.
-    onwards = _path(model, inwards[-1], ends, way == "shortest", deadline)
+    onwards = _path(model, inwards[-1], solution.failures != Failure.NONE, way == "shortest", deadline)
     states = (*inwards, *onwards[1:])
     cycle = _cycle(model, states[-1], deadline)
     return FailingPath(
@@ -107,13 +101,6 @@ def find_failure(
         cycle,
         _probabilities(model, (states[-1], *cycle)),
     )
-
-
-def _failing(model: ExplicitModel) -> tuple[Bools, Bools]:
-    """The states from which neither a goal nor the unexplored is in reach; of those, the ones that are never left."""
-    alive = can_reach(model, (model.kinds == StateKind.GOAL) | (model.kinds == StateKind.UNEXPLORED))
-    labels, is_bottom = bottom_components(model)
-    return ~alive, is_bottom[labels] & ~alive
 
 
 def _path(model: ExplicitModel, start: int, targets: Bools, shortest: bool, deadline: Deadline) -> tuple[int, ...]:
@@ -247,7 +234,7 @@ def find_counterexample(
         >>> find_counterexample(model, solution, policy, "shortest")
         <Counterexample, the shortest: dead end after 1 step, cost 1, probability 0.25>
     """
-    path = find_failure(model, way, solution=solution, deadline=deadline)
+    path = find_failure(model, solution, way, deadline=deadline)
     if path is None:
         return None
     task, simulator = policy.task, Simulator(policy.task)

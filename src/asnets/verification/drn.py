@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from asnets.files import FilesTogether
-from asnets.verification.labels import Bools
+from asnets.grounding.task import Bools
 from asnets.verification.model import ExplicitModel
 from asnets.verification.names import action_names, drn_names, proposition_names, title
 from asnets.verification.rows import Rows, counts, is_chain, pieces, texts

@@ -24,10 +24,11 @@ from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError, LimitError
 from asnets.files import FilesTogether, check_replaceable
 from asnets.grounding import GroundTask
+from asnets.grounding.task import Bools
 from asnets.policies.protocol import TaskPolicy
 from asnets.progress import progress_bar
 from asnets.verification import drn, prism, umb
-from asnets.verification.labels import Bools, state_labels
+from asnets.verification.labels import state_labels
 from asnets.verification.model import ExplicitModel, explore_chain, explore_mdp
 from asnets.verification.rows import counts, is_chain
 

@@ -20,6 +20,11 @@ def choice_sources(model: ExplicitModel) -> Indices:
     return np.repeat(np.arange(model.num_states, dtype=np.int64), np.diff(model.first_choice).astype(np.int64))
 
 
+def transition_choices(model: ExplicitModel) -> Indices:
+    """The choice of each transition."""
+    return np.repeat(np.arange(model.num_choices, dtype=np.int64), np.diff(model.first_transition).astype(np.int64))
+
+
 def transition_sources(model: ExplicitModel) -> Indices:
     """The state of each transition."""
     return np.repeat(choice_sources(model), np.diff(model.first_transition).astype(np.int64))
@@ -71,20 +76,3 @@ def distances(model: ExplicitModel, targets: Bools, edges: Edges) -> Indices:
         frontier = nearer[found[nearer] < 0]
         found[frontier] = step
     return found
-
-
-def bottom_components(model: ExplicitModel) -> tuple[Indices, Bools]:
-    """Strongly connected components.
-
-    Returns:
-        For each state the number of its component, and for each component whether no transition leaves it.
-    """
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    sources, size = transition_sources(model), model.num_states
-    graph = csr_matrix((np.ones(len(sources)), (sources, model.successors)), shape=(size, size))
-    number, labels = connected_components(graph, directed=True, connection="strong")
-    is_bottom = np.ones(number, np.bool_)
-    is_bottom[labels[sources[labels[sources] != labels[model.successors]]]] = False
-    return labels.astype(np.int64), is_bottom

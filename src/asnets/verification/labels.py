@@ -17,13 +17,12 @@ them. A chain may have further states that are dead ends and are not proved to b
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from asnets.deadline import NO_DEADLINE, Deadline
+from asnets.grounding.task import Bools
 from asnets.simulator import Simulator
+from asnets.verification.graphs import can_reach
 from asnets.verification.model import ExplicitModel, StateKind
-
-Bools = npt.NDArray[np.bool_]
 
 LABELS = ("init", "goal", "dead_end", "gives_up", "unexplored")
 _DOING = "looking for dead ends"
@@ -40,31 +39,12 @@ def state_labels(model: ExplicitModel, deadline: Deadline = NO_DEADLINE) -> dict
     init[0] = True
     goal = kinds == StateKind.GOAL
     unexplored = kinds == StateKind.UNEXPLORED
-    hopeless = ~_reaching(model, goal | unexplored)
+    hopeless = ~can_reach(model, goal | unexplored)
     if model.policy is None:
         dead_end, gives_up = hopeless, np.zeros(model.num_states, np.bool_)
     else:
         dead_end, gives_up = _of_chain(model, kinds == StateKind.STOPPED, hopeless, deadline)
     return dict(zip(LABELS, (init, goal, dead_end, gives_up, unexplored), strict=True))
-
-
-def _reaching(model: ExplicitModel, targets: Bools) -> Bools:
-    """Whether some path leads from each state to one of these states."""
-    from scipy.sparse import csr_array
-
-    first = model.first_transition[model.first_choice.astype(np.int64)]
-    size = (model.num_states, model.num_states)
-    edges = csr_array((np.ones(model.num_transitions, np.bool_), model.successors, first), size).tocsc()
-    begins, sources = edges.indptr, edges.indices  # Backwards: the states before each state.
-    reaching = targets.copy()
-    frontier = np.flatnonzero(targets)
-    while len(frontier):
-        sizes = begins[frontier + 1] - begins[frontier]
-        places = np.arange(sizes.sum()) + np.repeat(begins[frontier] - (np.cumsum(sizes) - sizes), sizes)
-        before = sources[places]
-        frontier = np.unique(before[~reaching[before]])
-        reaching[frontier] = True
-    return reaching
 
 
 def _of_chain(model: ExplicitModel, stopped: Bools, hopeless: Bools, deadline: Deadline) -> tuple[Bools, Bools]:

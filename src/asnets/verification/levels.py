@@ -55,7 +55,9 @@ def levels_of(model: ExplicitModel, costs: Floats) -> Levels:
             return Levels(unit, distinct, multiples, multiples)
     largest = Fraction(float(np.abs(distinct).max()))
     unit = largest / _GRID
-    error = largest * Fraction((int(model.roundings) + 1) * _UNIT_ROUNDOFF)
+    # Where parts of both signs were added up, the error is that of the largest part.
+    of_parts = Fraction(0 if model.native is None else model.native.largest_cost)
+    error = max(largest, of_parts) * Fraction((int(model.roundings) + 1) * _UNIT_ROUNDOFF)
     down = [math.floor((Fraction(float(cost)) - error) / unit) for cost in distinct]
     up = [math.ceil((Fraction(float(cost)) + error) / unit) for cost in distinct]
     if distinct[0] >= 0:

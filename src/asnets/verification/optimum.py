@@ -15,6 +15,7 @@ from typing import Any
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError
 from asnets.grounding import GroundTask
+from asnets.planning.objectives import OBJECTIVES
 from asnets.planning.solvers import SearchLimits, Solver
 from asnets.verification.interval import Interval
 from asnets.verification.numbers import BOUNDED, EXACT, Number
@@ -28,7 +29,8 @@ class Optimum:
     """What the best policy comes to.
 
     Attributes:
-        cost: Its expected cost, with the penalty; None where it was not asked for.
+        cost: Its expected cost: with the penalty, or under the objective "lexicographic" until the goal is reached or
+            out of reach. None where it was not asked for.
         goal_probability: With which it reaches the goal; None where it was not asked for.
         planner: What searched.
         status: "converged", or what ended the search.
@@ -144,8 +146,8 @@ def check_objective(objective: str) -> None:
     Raises:
         ConfigError: If there is none of that name.
     """
-    if objective not in _PLANNERS:
-        raise ConfigError(f"the objective must be one of {', '.join(_PLANNERS)}, not {objective!r}")
+    if objective not in OBJECTIVES:
+        raise ConfigError(f"unknown objective {objective!r}; expected one of {', '.join(OBJECTIVES)}")
 
 
 def _number(interval: Interval, epsilon: float) -> Number:

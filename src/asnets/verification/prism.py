@@ -26,7 +26,7 @@ from typing import IO
 import numpy as np
 
 from asnets.files import FilesTogether
-from asnets.verification.labels import Bools
+from asnets.grounding.task import Bools
 from asnets.verification.model import ExplicitModel
 from asnets.verification.names import action_names, prism_names, proposition_names
 from asnets.verification.rows import NO_ACTION, counts, is_chain, lines, pieces, texts

@@ -18,7 +18,14 @@ import numpy as np
 
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.grounding.task import Bools, Floats
-from asnets.verification.graphs import Indices, can_reach, choice_sources, distances, transition_sources
+from asnets.verification.graphs import (
+    Indices,
+    can_reach,
+    choice_sources,
+    distances,
+    transition_choices,
+    transition_sources,
+)
 from asnets.verification.interval import Interval
 from asnets.verification.model import ExplicitModel, StateKind
 
@@ -80,7 +87,7 @@ def sure_states(model: ExplicitModel, goals: Bools, deadline: Deadline = NO_DEAD
         True
     """
     sources, of_choice = transition_sources(model), choice_sources(model)
-    choice_of = np.repeat(np.arange(model.num_choices), np.diff(model.first_transition).astype(np.int64))
+    choice_of = transition_choices(model)
     within = np.ones(model.num_states, np.bool_)
     while True:
         deadline.check("looking for states from which the goal is sure")
@@ -140,7 +147,7 @@ def sure_progress(prospects: GoalProspects, state: int) -> dict[int, int]:
         and the best outcome comes.
     """
     model = prospects.model
-    choice_of = np.repeat(np.arange(model.num_choices), np.diff(model.first_transition).astype(np.int64))
+    choice_of = transition_choices(model)
     is_sure = np.ones(model.num_choices, np.bool_)
     is_sure[choice_of[~prospects.sure[model.successors]]] = False
     used = is_sure[choice_of]
@@ -222,7 +229,7 @@ def _end_components(model: ExplicitModel, is_open: Bools) -> tuple[Indices, Bool
 
     size = model.num_states
     sources, of_choice = transition_sources(model), choice_sources(model)
-    choice_of = np.repeat(np.arange(model.num_choices), np.diff(model.first_transition).astype(np.int64))
+    choice_of = transition_choices(model)
     inside = is_open[of_choice]
     inside[choice_of[~is_open[model.successors]]] = False
     while True:

@@ -55,7 +55,8 @@ class Verification(NotebookView):
 
     Attributes:
         policy: Its name.
-        method: "exact": the chain was solved. "bounded": a part of it gives bounds. "statistical": runs give confidence
+        method: "exact": the chain was solved, the goal and the cost to within ε. "bounded": there are bounds, mostly
+            from a part of it. "statistical": runs give confidence
             intervals, narrowed by what bounds there are.
         objective: What the policy is compared with: "penalty", "maxprob" or "lexicographic".
         penalty: What a run that fails pays.

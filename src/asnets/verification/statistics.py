@@ -30,9 +30,8 @@ import numpy as np
 import numpy.typing as npt
 
 from asnets.errors import ConfigError
+from asnets.grounding.task import Floats
 from asnets.verification.interval import Interval
-
-Floats = npt.NDArray[np.float64]
 
 FIRST_LOOK = 32
 _SHARES = 0.5 ** np.arange(16)

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from asnets.extras import require
 from asnets.files import FilesTogether
-from asnets.verification.labels import Bools
+from asnets.grounding.task import Bools
 from asnets.verification.model import ExplicitModel
 from asnets.verification.names import action_names, proposition_names, title
 from asnets.verification.rows import NO_ACTION, Rows, counts, is_chain, pieces

@@ -35,7 +35,8 @@ from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import AsnetsError, ConfigError, LimitError
 from asnets.evaluation.rollouts import check_policy, check_run
-from asnets.planning.solvers import default_penalty
+from asnets.grounding.costs import MAX_COST
+from asnets.planning.objectives import default_penalty
 from asnets.policies.protocol import TaskPolicy
 from asnets.progress import live_figures, show_progress
 from asnets.verification.chain_solution import ChainSolution, solve_chain
@@ -185,8 +186,8 @@ def _check(method: str, epsilon: float, width: float, time_limit: float, memory_
 def _penalty(task: GroundTask, penalty: float | None) -> float:
     if penalty is None:
         return default_penalty(task)
-    if not 0 <= penalty < math.inf:
-        raise ConfigError(f"the penalty must be a number of 0 or more, not {penalty}")
+    if not 0 <= penalty <= MAX_COST:
+        raise ConfigError(f"the penalty must be a number from 0 to {MAX_COST:g}, not {penalty}")
     return float(penalty)
 
 
@@ -268,7 +269,8 @@ class _Work:
     def explore(self, max_states: int, method: str, max_steps: int, seed: int) -> None:
         """Explores the chain; where it is too large, the states that are met most probably."""
         if method == "bounded" or (method == "auto" and self._is_too_large(max_states, max_steps, seed)):
-            self._explore(min(max_states, MAX_LIKELIEST), "likeliest", 1 - _EXPLORATION_TIME)
+            share = _BOUNDS_TIME if method == "bounded" else 1 - _EXPLORATION_TIME
+            self._explore(min(max_states, MAX_LIKELIEST), "likeliest", share)
             return
         self._explore(max_states, "breadth", _EXPLORATION_TIME)
         if self._model is not None and not self._model.is_complete:
@@ -423,8 +425,10 @@ class _Work:
         method: Method = "bounded"
         if self._samples is not None:
             method = "statistical"
-        elif self._chain is not None and self._chain.status == "complete" and self._solution is not None:
+        elif numbers["goal_probability"].guarantee == numbers["expected_cost"].guarantee == EXACT:
             method = "exact"
+        elif self._solution is not None and self._chain is not None and self._chain.status == "complete":
+            self._limits.append(f"bounds of the whole chain are further apart than epsilon, {self._epsilon:g}")
         samples = self._samples
         return Verification(
             self._policy.task,
