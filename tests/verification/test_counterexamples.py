@@ -45,6 +45,9 @@ def best_ways(chain: ExactChain) -> tuple[Fraction, int] | None:
 def test_against_exhaustive_search(chain: ExactChain) -> None:
     model = arrays_of(chain)
     expected = best_ways(chain)
+    solution = solve_chain(model)
+    for way in ("likeliest", "shortest"):
+        assert find_failure(model, way) == find_failure(model, way, solution=solution)
     likeliest, shortest = find_failure(model, "likeliest"), find_failure(model, "shortest")
     if expected is None:
         assert likeliest is None
