@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 import asnets
@@ -23,7 +25,7 @@ SWITCHES = """
 def switches(count: int) -> asnets.RandomPolicy:
     """Switches that are turned on or not, one after the other: 2^d states after d steps, all equally probable."""
     names = [f"s{number}" for number in range(count + 1)]
-    before = " ".join(f"(before {one} {other})" for one, other in zip(names, names[1:], strict=False))
+    before = " ".join(f"(before {one} {other})" for one, other in pairwise(names))
     task = ground_text(SWITCHES, f"(:objects {' '.join(names)}) (:init (todo s0) {before}) (:goal (done))")
     return asnets.RandomPolicy(task)
 
