@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from asnets.deadline import Deadline
 from asnets.errors import ConfigError
 from asnets.grounding import GroundTask
 from asnets.policies.protocol import TaskPolicy
-from asnets.verification import Interval, Number, Verification, verify
+from asnets.verification import Interval, Number, Verification, explore_chain, verify
 from asnets.verification.numbers import sharpened
 from asnets.verification.optimum import cost_gap, probability_gap
 from tests.oracles.explicit import Explicit, explore
@@ -161,6 +162,42 @@ def test_where_the_chain_is_too_large_runs_narrow_the_bounds() -> None:
         assert bounds.lower <= number.lower <= truth.upper
         assert truth.lower <= number.upper <= bounds.upper
     assert bounded.dead_end_probability.lower > 0.1
+
+
+def test_a_chain_that_runs_show_to_be_far_too_large_is_not_explored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["asnets.verification.verify"], "_FEW_STATES", 100)
+    policy = asnets.Policy.load("triangle-tireworld").of(tires(4))
+    assert explore_chain(policy).num_states == 163_838
+    auto = verify(policy, max_states=1000, width=0.3, optimal=False)
+    (said,) = auto.limits
+    assert said.startswith("the chain was not explored as a whole: it has more than 1,000 states, since ")
+    assert "runs were in different ones after" in said
+    assert "size" in auto.seconds
+    bounded = verify(policy, method="bounded", max_states=1000, optimal=False)
+    assert auto.chain == bounded.chain, "what gives bounds is explored all the same"
+    for name in ("goal_probability", "dead_end_probability"):
+        assert bounded.numbers[name].lower <= auto.numbers[name].lower
+    exact = verify(policy, method="exact", max_states=1000, optimal=False)
+    assert exact.limits == ("the chain was not explored as a whole: it has more than 1,000 states",)
+    assert "size" not in exact.seconds
+
+
+def test_why_the_optimum_is_not_known() -> None:
+    """The planner does not take rewards; the chain is solved with them."""
+    task = ground_text(
+        """
+        (:predicates (at ?l) (next ?a ?b))
+        (:action go :parameters (?a ?b) :precondition (and (at ?a) (next ?a ?b))
+          :effect (and (not (at ?a)) (at ?b) (increase (reward) 2)))
+        """,
+        ON_A_LINE + " (:metric maximize (reward))",
+        costs="metric",
+    )
+    result = verify(asnets.RandomPolicy(task))
+    assert result.optimum is None
+    (said,) = result.limits
+    assert said.startswith("the optimum is not known: p: the action (go ")
+    assert result.expected_cost.interval.middle == pytest.approx(-4)
 
 
 def test_the_method_that_was_asked_for_and_could_not_be_had() -> None:

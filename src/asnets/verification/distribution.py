@@ -243,7 +243,7 @@ class _Law:
         self.distinct_way_costs = np.array([float(cost) for cost in self.exact_way_costs])
         self.way_costs = self.distinct_way_costs[positions]
         self.way_masses = masses.masses
-        self.distinct_way_masses: Floats = np.bincount(positions, masses.masses, len(distinct))
+        self.distinct_way_masses: Floats = np.bincount(positions, masses.masses, len(distinct)).astype(np.float64)
         self.has_negative = has_negative
 
     def smaller(self, masses: Floats) -> Floats:

@@ -64,10 +64,10 @@ def find_too_large(
 
     Example:
         >>> from asnets.verification import find_too_large
-        >>> policy = asnets.RandomPolicy(asnets.generate("triangle-tireworld", 4))
-        >>> find_too_large(policy, 1000)
-        TooLarge(runs=125, steps=16)
-        >>> find_too_large(policy, 10**7) is None
+        >>> policy = asnets.Policy.load("triangle-tireworld").of(asnets.generate("triangle-tireworld", 5))
+        >>> find_too_large(policy, 1000)  # It has 2,621,438.
+        TooLarge(runs=133, steps=32)
+        >>> find_too_large(policy, 3_000_000) is None
         True
     """
     native = native_policy(policy)
@@ -77,14 +77,19 @@ def find_too_large(
     while 2 * lengths[-1] <= max_steps:
         lengths.append(2 * lengths[-1])
     runs = math.ceil(math.sqrt(2 * max_states * math.log(len(lengths) / _ERROR))) + 1
+    before = np.zeros(0, np.uint64)
     for steps in lengths:
         met = np.zeros(0, np.uint64)
         while len(met) < runs:
-            batch = min(runs - len(met), max(_FIRST_BATCH, 3 * len(met)))
+            batch = min(runs - len(met), max(_FIRST_BATCH, len(met)))
             first = _FIRST_RUN + len(met)
             ends = _native.last_states(native, seed, first, batch, steps, threads or num_cores(), deadline.native)
-            if len(ends) < batch:
+            if len(ends) < batch or deadline.has_passed():
                 return None
+            if not len(met):
+                if np.array_equal(ends, before):
+                    return None  # They had ended before: further steps make no difference.
+                before = ends
             met = np.concatenate([met, ends])
             if len(np.unique(met)) < len(met):
                 break
