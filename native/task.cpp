@@ -81,6 +81,9 @@ void Task::find_costs() {
     bounds[b] = bound;
     has_cost_[b] = has_cost;
   }
+  for (const auto parts : {arrays_.action_cost, arrays_.block_cost}) {
+    has_negative_parts_ |= std::any_of(parts.begin(), parts.end(), [](double part) { return part < 0; });
+  }
   costs_.reserve(num_actions());
   for (std::size_t a = 0; a < num_actions(); ++a) {
     ActionCost cost{arrays_.action_cost[a], arrays_.action_cost[a], std::abs(arrays_.action_cost[a]), 1};

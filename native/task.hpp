@@ -104,6 +104,11 @@ class Task {
   // sum of the absolute values of its parts, at most, of which the error is a share.
   std::uint32_t cost_roundings(ActionId action) const { return costs_[static_cast<std::size_t>(action)].roundings; }
   double cost_size(ActionId action) const { return costs_[static_cast<std::size_t>(action)].size; }
+  // How far a cost may be from the exact one where parts of both signs were added up; 0 where all have one sign, as the
+  // error is a share of the cost then.
+  double cost_error(ActionId action) const {
+    return has_negative_parts_ ? 1.01 * 0x1p-53 * cost_roundings(action) * cost_size(action) : 0;
+  }
   // Whether the bounds of some action allow such a cost.
   bool has_negative_costs() const { return has_negative_costs_; }
   bool has_zero_costs() const { return has_zero_costs_; }
@@ -130,6 +135,7 @@ class Task {
   std::vector<Word> initial_;
   std::vector<ActionCost> costs_;
   std::vector<bool> has_cost_;  // Of each block: whether it or a part of it costs something.
+  bool has_negative_parts_ = false;
   bool has_negative_costs_ = false;
   bool has_zero_costs_ = false;
 };

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,16 @@ def test_uses_are_found(source: str, expected: list[str]) -> None:
 def test_the_library_makes_no_temporary_files() -> None:
     users = [path.name for path in FOLDER.rglob("*.py") if "tempfile" in path.read_text(encoding="utf-8")]
     assert users == []
+
+
+def test_names_of_types_in_the_core_are_different() -> None:
+    """Two classes of one name are linked together without a word, and one runs the other's destructor."""
+    headers = sorted((FOLDER.parents[1] / "native").rglob("*.hpp"))
+    if not headers:
+        pytest.skip("the sources of the compiled core are not here")
+    places: dict[str, list[str]] = {}
+    for header in headers:
+        for name in re.findall(r"^(?:struct|class|enum class|enum) (\w+)[^;(]*\{", header.read_text("utf-8"), re.M):
+            places.setdefault(name, []).append(header.name)
+    assert len(places) > 100
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}

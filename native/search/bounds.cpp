@@ -81,17 +81,26 @@ std::vector<double> most_steps(const PolicyChain& chain, const Tick& tick) {
 
 }  // namespace
 
+// The share of a cost that its error is at most, where parts of both signs were added up and every cost is positive.
+double Solver::cost_share() const {
+  double error = 0;
+  for (std::size_t a = 0; a < task_.num_actions(); ++a) {
+    error = std::max(error, task_.cost_error(static_cast<ActionId>(a)));
+  }
+  return error > 0 && least_cost_ > 0 ? std::min(1.0, error / least_cost_) : 0;
+}
+
 double Solver::lower_bound(StateId state) {
   if (graph_.is_terminal(state)) return graph_.value(state);
   if (!is_admissible_) {
     const std::unique_ptr<Heuristic> admissible = find_heuristic("lmcut").make(task_);
-    const double found = admissible->evaluate(graph_.table().state(state)) * (1 - kHeuristicRounding);
+    const double found = admissible->evaluate(graph_.table().state(state)) * (1 - cost_share() - kHeuristicRounding);
     return std::min(found, graph_.penalty());
   }
   const double rounding =
       rounds_down_ ? 0 : 4 * rounding_of(graph_.most_successors()) * graph_.penalty() / least_cost_;
   const double excess = residual_below() > 0 ? residual_below() * (1 + kInputRounding) / least_cost_ : 0;
-  return std::max(0.0, graph_.value(state) * (1 - rounding - excess - kHeuristicRounding));
+  return std::max(0.0, graph_.value(state) * (1 - rounding - excess - cost_share() - kHeuristicRounding));
 }
 
 PolicyChain Solver::policy_chain(StateId root, Budget& budget) {
@@ -151,6 +160,7 @@ double Solver::upper_bound(StateId root, double lower, Budget& budget) {
   std::vector<double> steps;
   const std::size_t last = chain.size() - 1;  // The root.
   const double near_enough = target_ * std::max(1.0, x[last]) / 4;
+  const double share = cost_share();
   double best = penalty;
   for (;;) {
     double residual = 0;
@@ -174,7 +184,7 @@ double Solver::upper_bound(StateId root, double lower, Budget& budget) {
       }
       excess = residual * steps[last];
     }
-    best = std::min(best, (x[last] + excess) * (1 + kInputRounding));
+    best = std::min(best, (x[last] + excess) * (1 + kInputRounding + share));
     if (best - lower <= target_ * std::max(1.0, lower) || excess <= near_enough) return best;
     double moved = 0;
     for (std::size_t i = 0; i < chain.size(); ++i) {

@@ -122,6 +122,7 @@ class Iteration {
             quotient_.model.add_transition(successor, stays ? sums[successor] / leaves : sums[successor]);
           }
           quotient_.model.end_choice(stays ? cost(c) / leaves : cost(c));
+          cost_error_ = std::max(cost_error_, problem_.cost_error * (1 + kInputRounding) / (stays ? leaves : 1));
           quotient_.origin.push_back(c);
           quotient_.owner.push_back(state);
         }
@@ -208,7 +209,7 @@ class Iteration {
     }
     const std::size_t origin = quotient_.origin[choice];
     const double error = rounding_of(model_.first_transition[origin + 1] - model_.first_transition[origin]);
-    return {lower - error * size_lower, upper + error * size_upper};
+    return {lower - error * size_lower - cost_error_, upper + error * size_upper + cost_error_};
   }
 
   Bounds backup(std::uint32_t node) {
@@ -413,6 +414,7 @@ class Iteration {
   EndComponents all_;  // Of the quotient, if something earns.
   Quotient quotient_;
   bool has_negative_ = false;
+  double cost_error_ = 0;
   double slack_ = 0;
   std::vector<double> lower_;
   std::vector<double> upper_;

@@ -42,6 +42,7 @@ struct IntervalProblem {
   double epsilon;                   // Asked of upper - lower.
   bool ignores_costs = false;       // They count as 0.
   std::size_t backups = 0;          // Result: how many it took.
+  double cost_error = 0;            // Of each cost, absolute, besides kInputRounding.
 };
 
 // An end component in which costs add up to less than nothing, so that no bound can be given.

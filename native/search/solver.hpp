@@ -140,6 +140,7 @@ class Solver {
   // Bounds that need no work.
   virtual ValueBounds known_bounds(StateId state);
   double lower_bound(StateId state);
+  double cost_share() const;
   PolicyChain policy_chain(StateId root, Budget& budget);
   // The cost of the policy from a labelled state, bounded from above.
   double upper_bound(StateId state, double lower, Budget& budget);

@@ -42,6 +42,8 @@ ValueIteration::Reachable ValueIteration::explore(StateId root, Budget& budget) 
         }
         result.model.end_choice(choice.distribution->cost);
         result.entries.push_back(choice.entry());
+        result.cost_error =
+            std::max(result.cost_error, task_.cost_error(choice.action) * choice.distribution->repetitions);
       }
     }
     result.model.end_state();
@@ -90,6 +92,7 @@ IntervalProblem ValueIteration::least_cost(const Reachable& reachable, const Int
   const bool gives_up = failure == nullptr;
   IntervalProblem problem{&reachable.model, {}, std::vector<bool>(n), std::vector<double>(n, 0),
                           std::vector<double>(n, 0), {}, graph_.penalty(), target_};
+  problem.cost_error = reachable.cost_error;
   for (std::uint32_t i = 0; i < n; ++i) {
     problem.fixed[i] = reachable.dead[i] || reachable.goals[i];
     problem.lower[i] = problem.upper[i] = reachable.dead[i] && gives_up ? graph_.penalty() : 0;

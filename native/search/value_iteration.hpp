@@ -36,6 +36,7 @@ class ValueIteration final : public Solver {
     std::vector<const std::uint32_t*> entries;  // Of each choice.
     std::vector<bool> goals;
     std::vector<bool> dead;
+    double cost_error = 0;  // Of each cost.
   };
 
   Reachable explore(StateId root, Budget& budget);

@@ -135,6 +135,25 @@ def test_goal_rewards_that_cannot_be_computed_with(reward: str, size: str) -> No
         shop(f"(:goal-reward {reward})")
 
 
+@pytest.mark.parametrize("planner", [name for name, info in PLANNERS.items() if info.optimal])
+def test_bounds_where_parts_of_costs_nearly_cancel(planner: str) -> None:
+    """1000000.1 - 1000000 is 0.1, but the difference of the doubles is not."""
+    task = ground_text(
+        """
+        (:requirements :mdp) (:predicates (a) (p) (done))
+        (:action go :precondition (a)
+          :effect (and (done) (decrease (reward) 1000000.1) (when (p) (increase (reward) 1000000))))
+        (:action turn :precondition (a) :effect (and (not (p)) (decrease (reward) 1)))
+        """,
+        "(:init (a) (p)) (:goal (done)) (:metric maximize (reward))",
+        costs="metric",
+    )
+    solution = Solver(task, planner).solve()
+    assert solution.lower is not None
+    assert solution.upper is not None
+    assert Fraction(solution.lower) <= Fraction(1, 10) <= Fraction(solution.upper)
+
+
 def test_penalty_that_is_asked_for() -> None:
     solved = asnets.solve(shop(), "vi", penalty=100)
     assert (solved.solver.penalty, solved.expected_reward) == (100, None)

@@ -263,6 +263,29 @@ def test_the_optimum() -> None:
     assert verify(asnets.RandomPolicy(task), optimal=False).optimum is None
 
 
+def test_the_optimum_where_actions_earn_something() -> None:
+    """Selling earns 3, once; closing costs 1 and fails one time in four, which costs the goal's reward of 20."""
+    task = ground_text(
+        """
+        (:requirements :mdp) (:predicates (open) (full) (done))
+        (:action sell :precondition (and (open) (full)) :effect (and (not (full)) (increase (reward) 3)))
+        (:action close :precondition (open)
+          :effect (and (not (open)) (probabilistic 3/4 (done)) (decrease (reward) 1)))
+        """,
+        "(:init (open) (full)) (:goal (done)) (:goal-reward 20) (:metric maximize (reward))",
+        costs="metric",
+    )
+    result = verify(asnets.RandomPolicy(task))
+    assert (result.method, result.penalty) == ("exact", 20.0)
+    assert result.expected_cost.interval.middle == pytest.approx(-3 / 2 + 1 + 20 / 4)
+    assert result.optimum is not None
+    assert result.optimum.cost is not None
+    assert result.optimum.cost.lower <= -3 + 1 + 20 / 4 <= result.optimum.cost.upper
+    assert result.optimum.cost.interval.is_narrow(1e-6)
+    assert result.gap is not None
+    assert result.gap.absolute.middle == pytest.approx(3 / 2)
+
+
 def test_gaps() -> None:
     exact = Number(103.1, 103.1, "exact")
     gap = cost_gap(exact, Number(100.0, 102.0, "bounded"))

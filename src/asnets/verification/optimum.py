@@ -128,6 +128,8 @@ def find_optimum(
     """
     check_objective(objective)
     planner, heuristic = _PLANNERS[objective]
+    if objective == "penalty" and task.native.has_negative_costs:
+        planner = "vi"  # The others take no rewards.
     solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, objective=objective)
     solution = solver.solve(limits=SearchLimits(memory=memory, deadline=deadline))
     cost = goal_probability = None
