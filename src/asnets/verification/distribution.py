@@ -295,6 +295,9 @@ def _markov(q: float, law: _Law, still_to_pay: Floats | None) -> float:
     if still_to_pay is None or law.has_negative:
         return math.inf
     pay = still_to_pay[law.states]
+    known = _sum(law.smaller(law.masses)) + _sum(law.smaller(law.way_masses[np.isfinite(pay)]))
+    if known < q:
+        return math.inf  # Too many of the runs under way may cost anything.
 
     def is_enough(x: float) -> bool:
         room = np.maximum(x - law.way_costs * (1 + _SLACK), 0.0)

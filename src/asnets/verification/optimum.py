@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from asnets.deadline import NO_DEADLINE, Deadline
-from asnets.errors import AsnetsError, ConfigError
+from asnets.errors import AsnetsError, ConfigError, LimitError
 from asnets.grounding import GroundTask
 from asnets.planning.solvers import SearchLimits, Solver
 from asnets.verification.interval import Interval
@@ -108,8 +108,8 @@ def find_optimum(
     seed: int = 0,
     memory: int | None = None,
     deadline: Deadline = NO_DEADLINE,
-) -> Optimum | None:
-    """The best that there is under an objective; None if nothing can be said about it.
+) -> Optimum:
+    """The best that there is under an objective.
 
     Args:
         task: The task.
@@ -122,14 +122,17 @@ def find_optimum(
 
     Raises:
         ConfigError: If there is no such objective.
+        LimitError: If nothing can be said about it, and why.
     """
     check_objective(objective)
     planner, heuristic = _PLANNERS[objective]
+    if objective == "penalty" and task.native.has_negative_costs:
+        planner = "vi"  # The others take no rewards.
     try:
         solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, objective=objective)
         solution = solver.solve(limits=SearchLimits(memory=memory, deadline=deadline))
-    except AsnetsError:
-        return None  # Costs that the planner does not take, or successors that cannot be enumerated.
+    except AsnetsError as error:  # A reward without end, or successors that cannot be enumerated.
+        raise LimitError(f"there is no optimum to compare with: {error}") from error
     cost = goal_probability = None
     if objective != "maxprob":
         lower = -math.inf if solution.lower is None else solution.lower
@@ -161,6 +164,23 @@ def with_upper_bound(optimum: Optimum, cost: Number, epsilon: float) -> Optimum:
     interval = Interval(min(optimum.cost.lower, cost.upper), cost.upper)
     guarantee = EXACT if interval.is_narrow(epsilon) else BOUNDED
     return replace(optimum, cost=Number(*interval, guarantee))
+
+
+def within_optimum(numbers: dict[str, Number], objective: str, optimum: Optimum) -> dict[str, Number]:
+    """What the optimum adds to what is known of a policy: it costs no less, and reaches the goal no more often."""
+    known: dict[str, Number] = {}
+    cost, probability = numbers["expected_cost"], numbers["goal_probability"]
+    least, best = optimum.cost, optimum.goal_probability
+    if (
+        objective == "penalty"
+        and least is not None
+        and cost.guarantee != EXACT
+        and cost.lower < least.lower <= cost.upper
+    ):
+        known["expected_cost"] = replace(cost, lower=least.lower)
+    if best is not None and probability.guarantee != EXACT and probability.lower <= best.upper < probability.upper:
+        known["goal_probability"] = replace(probability, upper=best.upper)
+    return known
 
 
 def cost_gap(cost: Number, optimal: Number, of: str = "expected_cost") -> Gap:

@@ -51,6 +51,7 @@ from asnets.verification.optimum import (
     find_optimum,
     probability_gap,
     with_upper_bound,
+    within_optimum,
 )
 from asnets.verification.propagation import DEFAULT_WORK
 from asnets.verification.rational import RationalSolution, failures_of, rational_chain, solve_rational
@@ -73,7 +74,9 @@ MAX_LIKELIEST = 500_000
 
 # Shares of the time that is left, in this order. Whatever ends early leaves its time to the next.
 _OPTIMUM_TIME = 0.1
-_EXPLORATION_TIME = 0.85
+_EXPLORATION_TIME = {"auto": 0.6, "exact": 0.85}  # A chain that is too large leaves enough for bounds and runs.
+_SOLUTION_TIME = {"auto": 0.6, "exact": 0.9, "bounded": 0.9}
+_LIKELIEST_TIME = 0.15
 _BOUNDS_TIME = 0.4
 _DETAIL_TIME = 0.1
 _PARTIAL_WORK = 10_000_000
@@ -152,7 +155,7 @@ def verify(
         optimum = work.find_optimum(objective, seed) if optimal else None
         if method != "statistical":
             work.explore(max_states, method)
-            work.solve()
+            work.solve(_SOLUTION_TIME[method])
             if explain:
                 work.explain()
         if rational:
@@ -260,9 +263,9 @@ class _Work:
     def explore(self, max_states: int, method: str) -> None:
         """Explores the chain; where it is too large, the states that are met most probably."""
         if method == "bounded":
-            self._explore(min(max_states, MAX_LIKELIEST), "likeliest", 1 - _EXPLORATION_TIME)
+            self._explore(min(max_states, MAX_LIKELIEST), "likeliest", _LIKELIEST_TIME)
             return
-        self._explore(max_states, "breadth", _EXPLORATION_TIME)
+        self._explore(max_states, "breadth", _EXPLORATION_TIME[method])
         if self._model is not None and not self._model.is_complete:
             reason = {
                 "states": f"it has more than {max_states:,} states",
@@ -289,15 +292,15 @@ class _Work:
             )
             self._chain = Chain(self._model.num_states, self._model.num_transitions, self._model.status)
 
-    def solve(self) -> None:
-        """Solves the chain, or what there is of it."""
+    def solve(self, share: float) -> None:
+        """Solves the chain, or what there is of it, in a share of the time."""
         if self._model is None:
             return
         model = self._model
         with self._part("solution"):
             self._show(f"solving {model.num_states:,} states")
             self._solution = solve_chain(
-                model, self._penalty, self._epsilon, memory=self._memory, deadline=self._deadline
+                model, self._penalty, self._epsilon, memory=self._memory, deadline=self._deadline.part(share)
             )
         if self._solution is None:
             return
@@ -388,8 +391,10 @@ class _Work:
             if number is not None:
                 numbers[name] = number
         self._seconds["total"] = self._deadline.elapsed
-        if optimum is not None and objective == "penalty":
-            optimum = with_upper_bound(optimum, numbers["expected_cost"], self._epsilon)
+        if optimum is not None:
+            numbers |= within_optimum(numbers, objective, optimum)
+            if objective == "penalty":
+                optimum = with_upper_bound(optimum, numbers["expected_cost"], self._epsilon)
         method: Method = "bounded"
         if self._samples is not None:
             method = "statistical"
