@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,12 +32,14 @@ from asnets.cli.tables import show_table
 from asnets.deadline import Deadline
 from asnets.errors import LimitError
 from asnets.evaluation.rollouts import check_run
+from asnets.files import refuse_overwriting, write_atomically
 from asnets.grounding import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from asnets.verification.numbers import Number
     from asnets.verification.result import Verification
 
+_LOGGER = logging.getLogger(__name__)
 _METHODS = ("auto", "exact", "bounded", "statistical")
 _OBJECTIVES = ("penalty", "maxprob", "lexicographic")
 
@@ -73,7 +77,12 @@ def verify(
     ] = "penalty",
     penalty: Annotated[
         float | None,
-        typer.Option("--dead-end-penalty", help="What a run that fails pays; 500 if left out."),
+        typer.Option(
+            "--penalty",
+            "--dead-end-penalty",
+            help="What a run that fails pays; 500 if left out, or with --costs metric the problem's :goal-reward if it "
+            "is positive.",
+        ),
     ] = None,
     epsilon: Annotated[
         float, typer.Option("--epsilon", help="How far apart bounds of exact numbers may be, relative above 1.")
@@ -106,6 +115,12 @@ def verify(
     rational: Annotated[
         bool, typer.Option("--rational", help="Also solve a small chain with fractions, without any rounding.")
     ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE.html", help="Draw the ways into failure of one problem, step by step."
+        ),
+    ] = None,
     sampled: SampledOption = False,
     costs: ModelCostsOption = None,
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
@@ -116,8 +131,8 @@ def verify(
 
     The chain of all states that the policy can meet is solved exactly. Where it is too large, its likeliest part gives
     bounds, and runs give confidence intervals that are no approximations. Each number says which of these it rests on.
-    `asnets help verification` says what the numbers mean. The exit code is 4 if --method exact was asked for, and a
-    limit left less.
+    `asnets help verification` says what the numbers mean; -o draws the ways into failure. The exit code is 4 if
+    --method exact was asked for, and a limit left less.
     """
     memory = parse_size(memory_limit)
     require(memory > 0, f"the memory limit must be positive, not {memory_limit}")
@@ -125,6 +140,11 @@ def verify(
     require(objective in _OBJECTIVES, f"the objective must be one of {', '.join(_OBJECTIVES)}, not {objective!r}")
     require(0 < time_limit < math.inf, f"the time limit must be positive and finite, not {time_limit}")
     require(0 < confidence < 1, f"the confidence must be between 0 and 1, such as 0.95, not {confidence}")
+    if output is not None:
+        require(output.suffix.lower() == ".html", f"-o {output} must end in .html")
+        require(len(problems) == 1, f"-o draws what happens on one problem, not on {len(problems)}")
+        require(explain and method != "statistical", "-o needs a way into failure, which is not looked for here")
+        refuse_overwriting(output, (policy, domain, *problems))
     check_run(max_steps, seed)
     chosen = load_named(policy, sampled=sampled)
     from asnets.verification.verify import verify as verify_policy
@@ -168,6 +188,8 @@ def verify(
             if number:
                 print()
             _show(result)
+        if output is not None and _draw(result, output) and not json:
+            print(f"picture: {output}")
     if json:
         print_json(rows)
     if failed:
@@ -183,9 +205,11 @@ def _show(result: Verification) -> None:
         table.add_row(name, number.words(), number.guarantee)
     optimum = result.optimum
     if optimum is not None:
-        for name, best in (("optimal cost", optimum.cost), ("optimal goal", optimum.goal_probability)):
+        ended = "converged" if optimum.status == "converged" else f"stopped by the limit on {optimum.status}"
+        cost = "optimal cost to the end" if result.objective == "lexicographic" else "optimal cost"
+        for name, best in ((cost, optimum.cost), ("optimal goal", optimum.goal_probability)):
             if best is not None:
-                table.add_row(name, best.words(), f"{best.guarantee}; {optimum.planner}, {optimum.status}")
+                table.add_row(name, best.words(), f"{best.guarantee}; {optimum.planner}, {ended}")
     if result.gap is not None:
         table.add_row("policy", result.gap.words, result.gap.guarantee)
     for name, number in result.within().items():
@@ -201,7 +225,7 @@ def _show(result: Verification) -> None:
     if result.sealing is not None:
         print(f"  {result.sealing.words}")
     if chain is not None:
-        whole = "" if chain.status == "complete" else f", not all ({chain.status})"
+        whole = "" if chain.status == "complete" else ", not all of them"
         print(f"chain: {chain.states:,} states{whole}, {chain.transitions:,} transitions")
     if samples is not None:
         print(
@@ -212,6 +236,19 @@ def _show(result: Verification) -> None:
         print(f"limit: {limit}")
     times = ", ".join(f"{name} {value:.2f} s" for name, value in seconds.items())
     print(f"penalty: {result.penalty:g}; costs: {result.task.cost_mode}; seed: {result.seed}; {times}")
+
+
+def _draw(result: Verification, output: Path) -> bool:
+    """Writes a page with the ways into failure; False where there are none."""
+    if not result.counterexamples:
+        _LOGGER.warning("%s is not written: no way into failure was found", output)
+        return False
+    from asnets.pictures import failure_page
+
+    title = f"{result.task.problem} of {result.task.domain}: how {result.policy} fails"
+    first, *others = result.counterexamples
+    write_atomically(output, failure_page(title, [(first, result.sealing), *((other, None) for other in others)]))
+    return True
 
 
 def _rows(result: Verification) -> list[tuple[str, Number]]:

@@ -28,7 +28,8 @@ class Optimum:
     """What the best policy comes to.
 
     Attributes:
-        cost: Its expected cost, with the penalty; None where it was not asked for.
+        cost: Its expected cost, with the penalty, or lexicographically its cost to the end; None where it was not asked
+            for.
         goal_probability: With which it reaches the goal; None where it was not asked for.
         planner: What searched.
         status: "converged", or what ended the search.
@@ -45,7 +46,8 @@ class Gap:
     """How far a policy is from the optimum.
 
     Attributes:
-        of: "expected_cost", "within_max_steps" (the cost of runs that end at the step limit) or "goal_probability".
+        of: "expected_cost", "within_max_steps" (the cost of runs that end at the step limit), "goal_probability", or
+            "cost_to_end" (lexicographic, of a policy that has the greatest probability).
         absolute: The difference.
         relative: Of the optimum; None where that may be 0 or less, and for probabilities.
         guarantee: The weaker one of both numbers.

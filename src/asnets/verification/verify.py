@@ -44,6 +44,7 @@ from asnets.verification.interval import Interval
 from asnets.verification.model import ExplicitModel, explore_chain
 from asnets.verification.numbers import BOUNDED, EXACT, Number, sharpened
 from asnets.verification.optimum import (
+    NEGLIGIBLE,
     Gap,
     Optimum,
     check_objective,
@@ -459,7 +460,11 @@ class _Work:
         if optimum is None:
             return None
         if objective != "penalty" and optimum.goal_probability is not None:
-            return probability_gap(numbers["goal_probability"], optimum.goal_probability)
+            gap = probability_gap(numbers["goal_probability"], optimum.goal_probability)
+            if objective == "lexicographic" and optimum.cost is not None and gap.absolute.upper <= NEGLIGIBLE:
+                # The goal is as probable as it can be: then the run ends where no policy reaches it any more.
+                return cost_gap(numbers["cost_to_end"], optimum.cost, "cost_to_end")
+            return gap
         if optimum.cost is None:
             return None
         cost = numbers["expected_cost"]
