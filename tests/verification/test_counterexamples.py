@@ -124,7 +124,7 @@ def test_going_round_and_giving_up() -> None:
     assert found.path.sink == 0
     assert found.run.record.ending == "loop"
     assert str(found.run.record) == (
-        "going round for ever after 0 steps, the last 2 steps again and again, cost 2, probability 1"
+        "going round for ever after 0 steps, cost 0, probability 1; then 2 further steps again and again"
     )
     lazy = asnets.FunctionPolicy(task, lambda state: "(walk a b)" if "(at a)" in state else None)
     model = explore_chain(lazy)
