@@ -122,7 +122,7 @@ class Sealing:
                     f"The last state from which the goal is sure under some policy is the one {where}. {told}.{unless}"
                 )
             case "kept":
-                told = f"; {instead}" if instead else ""
+                told = f"; {where}, {instead}" if instead else ""
                 return (
                     f"The goal stays in reach, with probability {_chance(self.goal_probability)} at best, but the "
                     f"policy never gets there{told}."
