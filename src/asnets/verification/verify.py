@@ -80,6 +80,7 @@ _SOLUTION_TIME = {"auto": 0.6, "exact": 0.9, "bounded": 0.9}
 _LIKELIEST_TIME = 0.15
 _BOUNDS_TIME = 0.4
 _DETAIL_TIME = 0.1
+_DISTRIBUTION_WORK = 200_000_000  # Some seconds; more hardly narrows bounds of quantiles.
 _PARTIAL_WORK = 10_000_000
 _OPTIMUM_MEMORY = 0.25
 _EXPLORATION_MEMORY = 0.6  # What is left is for solving.
@@ -308,7 +309,8 @@ class _Work:
         with self._part("distribution"):
             self._show("following what runs cost")
             share = _BOUNDS_TIME if model.is_complete else _DETAIL_TIME
-            work = DEFAULT_WORK if model.is_complete else _PARTIAL_WORK
+            enough = max(_DISTRIBUTION_WORK, 20 * model.num_transitions)
+            work = min(DEFAULT_WORK, enough) if model.is_complete else _PARTIAL_WORK
             self._distribution = costs_of_runs(
                 model, self._solution, max_work=work, deadline=self._deadline.part(share)
             )
