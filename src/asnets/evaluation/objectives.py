@@ -44,8 +44,9 @@ def estimate(runs: Simulation, objective: str, penalty: float) -> ObjectiveEstim
         ConfigError: If there is no such objective.
 
     Example:
+        >>> from asnets.evaluation.objectives import estimate
         >>> runs = asnets.simulate(asnets.solve(asnets.generate("triangle-tireworld", 2)).policy, episodes=50)
-        >>> asnets.evaluation.objectives.estimate(runs, "maxprob", 500.0).value
+        >>> estimate(runs, "maxprob", 500.0).value
         1.0
     """
     if objective not in OBJECTIVES:
