@@ -44,6 +44,7 @@ class Deadline:
         if seconds is not None or (within is not None and within.native is not None):
             self.native = _native.Deadline(max(1e-9, self.seconds - used), None if within is None else within.native)
         self._within = within
+        self._is_part = False
 
     @property
     def elapsed(self) -> float:
@@ -66,13 +67,18 @@ class Deadline:
     def part(self, share: float) -> Deadline:
         """A deadline after this share of the time that is left; it passes at the latest with this one."""
         limit = self.limit
-        return Deadline(None if limit is None else max(1e-9, limit * share), within=self)
+        part = Deadline(None if limit is None else max(1e-9, limit * share), within=self)
+        part._is_part = True
+        return part
 
     @property
     def words(self) -> str:
         """What it is called once it has passed."""
         is_cancelled = self.has_passed() and self.elapsed < self.seconds
-        return "a deadline that was cancelled" if is_cancelled else f"the time limit of {self.seconds:.4g} s"
+        if is_cancelled:
+            return "a deadline that was cancelled"
+        seconds = f"{self.seconds:.4g} s"
+        return f"a share of {seconds} of the time limit" if self._is_part else f"the time limit of {seconds}"
 
     def has_passed(self) -> bool:
         return self.native is not None and self.native.has_passed()

@@ -45,7 +45,7 @@ class Solved(NotebookView):
 
     @property
     def expected_reward(self) -> float | None:
-        """The goal's reward less the value: what `(:metric maximize (reward))` asks for.
+        """The goal's reward less the value, which a metric that maximises the reward asks for.
 
         None where the problem has no such reward, the penalty is another number, or the objective another one.
         """
@@ -108,8 +108,8 @@ def solve(
         task: The task.
         planner: One of `asnets.PLANNERS`.
         heuristic: One of `asnets.HEURISTICS`.
-        epsilon: How far apart bounds of the value may be, relative to max(1, |value|), and the largest residual of a
-            solved state.
+        epsilon: How far apart bounds of the value may be, relative where it is above 1, and the largest residual
+            of a solved state.
         penalty: Cost of giving up, and of a dead end. By default 500; with costs from the metric and a positive
             :goal-reward, that reward.
         seed: Of all random choices.

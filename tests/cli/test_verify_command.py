@@ -61,6 +61,20 @@ def test_text(tires: Path) -> None:
     assert "chain: 42 states, 58 transitions" in lines
 
 
+def test_a_picture(tires: Path, tmp_path: Path) -> None:
+    given = (tires / "domain.pddl", tires / "triangle-tire-1.pddl", "--no-optimal", "-o")
+    result = invoke("verify", "random", *given, tmp_path / "failure.html")
+    assert result.exit_code == 0
+    assert result.stdout.endswith(f"picture: {tmp_path / 'failure.html'}\n")
+    drawn = (tmp_path / "failure.html").read_text(encoding="utf-8")
+    assert "how random fails" in drawn
+    assert "would have kept it sure" in drawn
+    result = invoke("verify", MODEL, *given, tmp_path / "none.html")
+    assert result.exit_code == 0
+    assert "none.html is not written: no way into failure was found" in result.stderr
+    assert not (tmp_path / "none.html").exists()
+
+
 def test_policies_of_planners(tires: Path, tmp_path: Path) -> None:
     domain, problem = tires / "domain.pddl", tires / "triangle-tire-2.pddl"
     policy = tmp_path / "tires.policy"
@@ -163,6 +177,9 @@ def test_ctrl_c(tires: Path) -> None:
         (["random", "{domain}", "{problem}", "--memory-limit", "many"], 2, "cannot read 'many' as a size"),
         (["random", "{domain}", "{problem}", "--dead-end-penalty", "nan"], 2, "penalty must be"),
         (["random", "{domain}", "{problem}", "--max-states", "0"], 2, "max-states"),
+        (["random", "{domain}", "{problem}", "-o", "failure.svg"], 2, "must end in .html"),
+        (["random", "{domain}", "{problem}", "{problem}", "-o", "failure.html"], 2, "one problem, not on 2"),
+        (["random", "{domain}", "{problem}", "--no-explain", "-o", "failure.html"], 2, "way into failure"),
         (["random", "{domain}", "{problem}", "--sampled"], 2, "--sampled"),
     ],
 )

@@ -312,10 +312,10 @@ def test_rewards_without_end() -> None:
 
 def test_what_is_not_claimed_is_refused() -> None:
     with pytest.raises(
-        ConfigError, match="'ssipp' does not solve for the objective 'maxprob'; vi, lrtdp, ilao, cgilao do"
+        ConfigError, match="'ssipp' does not solve for the objective 'maxprob'; expected: vi, lrtdp, ilao, cgilao"
     ):
         Solver(TRAP.task, "ssipp", objective="maxprob")
-    with pytest.raises(ConfigError, match="'lrtdp' does not solve for the objective 'lexicographic'; vi do"):
+    with pytest.raises(ConfigError, match="'lrtdp' does not solve for the objective 'lexicographic'; expected: vi"):
         Solver(TRAP.task, objective="lexicographic")
     with pytest.raises(ConfigError, match="unknown objective 'best'; expected one of penalty, maxprob, lexicographic"):
         Solver(TRAP.task, objective="best")

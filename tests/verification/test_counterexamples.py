@@ -107,6 +107,33 @@ def test_the_action_that_most_probably_led_there() -> None:
     }
 
 
+def test_the_cost_is_that_of_the_actions_until_the_goal_is_lost() -> None:
+    """Of chance, whose step costs 2 on average; what it does once it has fallen costs nothing more."""
+    task = ground_text(
+        """
+        (:predicates (up) (there) (turned))
+        (:action climb :parameters () :precondition (up)
+          :effect (and (probabilistic 1/2 (not (up))) (there) (increase (total-cost) 3)))
+        (:action call :parameters () :precondition (up)
+          :effect (increase (total-cost) 1))
+        (:action turn :parameters () :precondition (and (not (up)) (not (turned)))
+          :effect (and (turned) (increase (total-cost) 1)))
+        (:action turn-back :parameters () :precondition (turned)
+          :effect (and (not (turned)) (increase (total-cost) 1)))
+        """,
+        "(:init (up)) (:goal (and (up) (there))) (:metric minimize (total-cost))",
+        costs="metric",
+    )
+    policy = asnets.RandomPolicy(task)
+    model = explore_chain(policy)
+    found = find_counterexample(model, solve_chain(model), policy, "shortest")
+    assert found is not None
+    assert [step.action for step in found.run.steps] == ["(climb)", "(turn)", "(turn-back)"]
+    assert str(found.run.record) == (
+        "dead end after 1 step, cost 3, probability 0.25; then 2 further steps again and again"
+    )
+
+
 def test_going_round_and_giving_up() -> None:
     task = ground_text(
         """
@@ -125,7 +152,7 @@ def test_going_round_and_giving_up() -> None:
     assert found.path.sink == 0
     assert found.run.record.ending == "loop"
     assert str(found.run.record) == (
-        "going round for ever after 0 steps, the last 2 steps again and again, cost 2, probability 1"
+        "going round for ever after 0 steps, cost 0, probability 1; then 2 further steps again and again"
     )
     lazy = asnets.FunctionPolicy(task, lambda state: "(walk a b)" if "(at a)" in state else None)
     model = explore_chain(lazy)

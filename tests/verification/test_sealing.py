@@ -113,6 +113,15 @@ def test_never_sure_and_then_a_bad_choice() -> None:
     assert "was never sure" in sealing.words
 
 
+def test_a_planner_decides_where_the_mdp_is_too_large() -> None:
+    task = asnets.generate("exploding-blocksworld", 4, seed=5)
+    found = failure(asnets.RandomPolicy(task))
+    whole, part = find_sealing(found), find_sealing(found, max_states=10)
+    assert whole.goal_probability.upper < 1
+    assert (part.kind, part.step, part.is_certain) == (whole.kind, whole.step, True)
+    assert part.goal_probability.middle == pytest.approx(whole.goal_probability.middle, abs=1e-6)
+
+
 def test_going_round_where_the_goal_is_sure() -> None:
     """The state of the cycle where the policy turns back, not the one where it goes the right way."""
     task = ground_text(
@@ -125,7 +134,7 @@ def test_going_round_where_the_goal_is_sure() -> None:
     assert sealing.chosen.name == "(walk b a)"
     assert sealing.alternative is not None
     assert sealing.alternative.name == "(walk b c)"
-    assert "never gets there" in sealing.words
+    assert "never gets there; before step 2, (walk b c) would have kept it sure" in sealing.words
 
 
 def test_giving_up_where_the_goal_is_sure() -> None:

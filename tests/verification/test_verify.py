@@ -16,7 +16,7 @@ from asnets.grounding import GroundTask
 from asnets.policies.protocol import TaskPolicy
 from asnets.verification import Interval, Number, Verification, explore_chain, verify
 from asnets.verification.numbers import sharpened
-from asnets.verification.optimum import cost_gap, probability_gap
+from asnets.verification.optimum import Optimum, cost_gap, probability_gap, within_optimum
 from tests.oracles.explicit import Explicit, explore
 from tests.support import ground_text
 
@@ -196,7 +196,7 @@ def test_why_the_optimum_is_not_known() -> None:
     result = verify(asnets.RandomPolicy(task))
     assert result.optimum is None
     (said,) = result.limits
-    assert said.startswith("the optimum is not known: p: the action (go ")
+    assert said.startswith("there is no optimum to compare with: p: the action (go ")
     assert result.expected_cost.interval.middle == pytest.approx(-4)
 
 
@@ -284,6 +284,61 @@ def test_the_optimum_where_actions_earn_something() -> None:
     assert result.optimum.cost.interval.is_narrow(1e-6)
     assert result.gap is not None
     assert result.gap.absolute.middle == pytest.approx(3 / 2)
+
+
+def test_the_gap_under_the_lexicographic_objective_is_one_of_costs_where_the_goal_is_as_probable_as_can_be() -> None:
+    task = ground_text(LINE, ON_A_LINE)
+    chance = verify(asnets.RandomPolicy(task), objective="lexicographic")  # Stays half of the time: 4 steps, not 2.
+    assert chance.gap is not None
+    assert (chance.gap.of, chance.gap.words) == ("cost_to_end", "100.0% above optimal")
+    best = verify(asnets.solve(task).policy, objective="lexicographic")
+    assert best.gap is not None
+    assert best.gap.words == "optimal"
+
+
+REWARDS = """
+  (:requirements :rewards)
+  (:predicates (at ?l) (next ?a ?b) (there ?l))
+  (:action go :parameters (?a ?b) :precondition (and (at ?a) (next ?a ?b))
+    :effect (and (not (at ?a)) (at ?b) (decrease (reward) 1)))
+  (:action dig :parameters (?a) :precondition (and (at ?a) (there ?a))
+    :effect (and (not (there ?a)) (increase (reward) 5)))
+"""
+
+
+def test_the_optimum_with_rewards() -> None:
+    problem = ON_A_LINE.replace("(at a)", "(at a) (there b)") + "(:metric maximize (reward))"
+    task = ground_text(REWARDS, problem, costs="metric")
+    chance = verify(asnets.RandomPolicy(task))  # Digs half of the time.
+    assert chance.optimum is not None
+    assert chance.optimum.planner.startswith("vi")
+    assert chance.optimum.cost is not None
+    assert chance.optimum.cost.lower == pytest.approx(2 - 5, abs=1e-6)
+    assert chance.gap is not None
+    assert chance.gap.absolute.upper == pytest.approx(2.5, abs=1e-6)
+    endless = ground_text(REWARDS.replace("(not (there ?a)) ", ""), problem, costs="metric")
+    without = verify(asnets.RandomPolicy(endless))
+    assert without.optimum is None
+    assert any("there is no optimum to compare with" in limit and "no lower bound" in limit for limit in without.limits)
+
+
+def test_a_policy_is_no_better_than_the_optimum() -> None:
+    numbers = {"expected_cost": Number(3.0, 20.0, "bounded"), "goal_probability": Number(0.0, 1.0, "bounded")}
+    optimum = Optimum(Number(5.0, 9.0, "bounded"), Number(0.5, 0.75, "bounded"), "vi", "time")
+    assert within_optimum(numbers, "penalty", optimum)["expected_cost"] == Number(5.0, 20.0, "bounded")
+    assert within_optimum(numbers, "maxprob", optimum)["goal_probability"] == Number(0.0, 0.75, "bounded")
+    assert (
+        within_optimum(
+            numbers | {"expected_cost": Number(5.0, 5.0, "exact")},
+            "penalty",
+            Optimum(Number(5.0, 9.0, "bounded"), None, "vi", "time"),
+        )
+        == {}
+    )
+    large = verify(asnets.RandomPolicy(tires(5)), method="bounded", max_states=1)
+    assert large.optimum is not None
+    assert large.optimum.cost is not None
+    assert large.expected_cost.lower >= large.optimum.cost.lower > 0
 
 
 def test_gaps() -> None:

@@ -241,7 +241,8 @@ def _show(task: GroundTask, solver: Solver, solution: Solution, evaluation: Simu
         table.add_row("", f"of the policy found; others may cost less: {solver.heuristic} is not admissible")
     reward = _reward(solver, solution)
     if reward is not None:
-        table.add_row("reward", f"{reward:.4f} expected: the goal's reward of {solver.penalty:g} less the value")
+        what = f"{reward:.4f} expected" if solution.status == "converged" else f"{reward:.4f} (not final)"
+        table.add_row("reward", f"{what}: the goal's reward of {solver.penalty:g} less the value")
     if solver.objective == "penalty":
         table.add_row("penalty", f"{solver.penalty:g}")
     if _gives_up(solver, solution):
@@ -252,7 +253,9 @@ def _show(task: GroundTask, solver: Solver, solution: Solution, evaluation: Simu
     if evaluation is not None:
         mean, interval = evaluation.mean_cost, evaluation.ci95
         shown = "" if mean is None else f", mean cost {mean:.2f}" + ("" if interval is None else f" ± {interval:.2f}")
-        table.add_row("runs", f"{evaluation.count('goal')} of {evaluation.episodes} reach the goal{shown}")
+        late = evaluation.count("step_limit") + evaluation.count("loop")
+        left = f"; {late} not within {evaluation.max_steps:,} steps" if late else ""
+        table.add_row("runs", f"{evaluation.count('goal')} of {evaluation.episodes} reach the goal{shown}{left}")
     table.add_row("seed", str(seed))
     show_table(table)
 

@@ -132,9 +132,15 @@ def _show(trainer: Trainer, files: SessionFiles, reason: str) -> None:
     print(f"{files.model}: {epochs} in {trainer.progress.elapsed:.1f} s; ended by {reason}")
     if best is None:
         return
+    training = trainer.preset.training
+    is_maxprob = training.objective == "maxprob"
     for task, goals, value in zip(trainer.tasks, best.goals, trainer.teacher_values, strict=True):
-        print(f"  {task.problem}: {goals} of {best.runs} runs reach the goal; the teacher's cost is {value:.2f}")
+        teacher = f"cost is {value:.2f}"
+        if is_maxprob:  # Its values are probabilities of failing, times the penalty.
+            teacher = f"probability of it is {1 - value / training.penalty:.4f}"
+        print(f"  {task.problem}: {goals} of {best.runs} runs reach the goal; the teacher's {teacher}")
     if best.cost is not None:
-        print(f"  mean cost over the teacher's: {best.cost:.3f}; loss {best.loss:.4f}; epoch {best.epoch}")
+        compared = "mean cost" if is_maxprob else "mean cost over the teacher's"
+        print(f"  {compared}: {best.cost:.3f}; loss {best.loss:.4f}; epoch {best.epoch}")
     if files.checkpoint.exists():
         print(f"  {files.checkpoint}: --resume with a larger limit goes on")

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from asnets.verification.sealing import Sealing
 
 _LOGGER = logging.getLogger(__name__)
-
 _METHODS = ("auto", "exact", "bounded", "statistical")
 
 
@@ -128,7 +127,7 @@ def verify(
     ] = False,
     picture: Annotated[
         Path | None,
-        typer.Option("-o", "--picture", metavar="FILE.html", help="Also draw the ways into failure, on one page."),
+        typer.Option("-o", "--output", metavar="FILE.html", help="Draw the ways into failure, step by step."),
     ] = None,
     sampled: SampledOption = False,
     costs: ModelCostsOption = None,
@@ -140,8 +139,8 @@ def verify(
 
     The chain of all states that the policy can meet is solved exactly. Where it is too large, its likeliest part gives
     bounds, and runs give confidence intervals that are no approximations. Each number says which of these it rests on.
-    `asnets help verification` says what the numbers mean. The exit code is 4 if --method exact was asked for, and a
-    limit left less.
+    `asnets help verification` says what the numbers mean; -o draws the ways into failure. The exit code is 4 if
+    --method exact was asked for, and a limit left less.
     """
     memory = parse_size(memory_limit)
     require(memory > 0, f"the memory limit must be positive, not {memory_limit}")
@@ -152,7 +151,7 @@ def verify(
     check_run(max_steps, seed)
     if picture is not None:
         require(picture.suffix.lower() == ".html", f"-o {picture} must end in .html")
-        require(explain, "-o draws ways into failure, which --no-explain leaves out")
+        require(explain and method != "statistical", "-o needs a way into failure, which is not looked for here")
         refuse_overwriting(picture, (policy, domain, *problems))
     chosen = load_named(policy, sampled=sampled)
     from asnets.verification.verify import verify as verify_policy
@@ -198,8 +197,8 @@ def verify(
             if number:
                 print()
             _show(result)
-    if picture is not None:
-        _draw(picture, f"{policy}: ways into failure", failures)
+    if picture is not None and _draw(picture, f"{policy}: ways into failure", failures) and not json:
+        print(f"picture: {picture}")
     if json:
         print_json(rows)
     if failed:
@@ -207,14 +206,15 @@ def verify(
         raise LimitError("\n".join([f"{len(failed)} of {len(rows)} problems {what}", *failed]))
 
 
-def _draw(picture: Path, title: str, failures: list[tuple[Counterexample, Sealing | None]]) -> None:
+def _draw(picture: Path, title: str, failures: list[tuple[Counterexample, Sealing | None]]) -> bool:
+    """Writes a page with the ways into failure; False where there are none."""
     if not failures:
         _LOGGER.warning("%s is not written: no way into failure was found", picture)
-        return
+        return False
     from asnets.pictures import failure_page
 
     write_atomically(picture, failure_page(title, failures))
-    _LOGGER.info("wrote %s", picture)
+    return True
 
 
 def _show(result: Verification) -> None:
@@ -227,9 +227,11 @@ def _show(result: Verification) -> None:
         table.add_row(name, number.words(), number.guarantee)
     optimum = result.optimum
     if optimum is not None:
-        for name, best in (("optimal cost", optimum.cost), ("optimal goal", optimum.goal_probability)):
+        ended = "converged" if optimum.status == "converged" else f"stopped by the limit on {optimum.status}"
+        cost = "optimal cost to the end" if result.objective == "lexicographic" else "optimal cost"
+        for name, best in ((cost, optimum.cost), ("optimal goal", optimum.goal_probability)):
             if best is not None:
-                table.add_row(name, best.words(), f"{best.guarantee}; {optimum.planner}, {optimum.status}")
+                table.add_row(name, best.words(), f"{best.guarantee}; {optimum.planner}, {ended}")
     if result.gap is not None:
         table.add_row("policy", result.gap.words, result.gap.guarantee)
     for name, number in result.within().items():
@@ -245,7 +247,7 @@ def _show(result: Verification) -> None:
     if result.sealing is not None:
         print(f"  {result.sealing.words}")
     if chain is not None:
-        whole = "" if chain.status == "complete" else f", not all ({chain.status})"
+        whole = "" if chain.status == "complete" else ", not all of them"
         print(f"chain: {chain.states:,} states{whole}, {chain.transitions:,} transitions")
     if samples is not None:
         print(

@@ -195,7 +195,7 @@ def check_options(
         raise ConfigError(f"unknown objective {objective!r}; expected one of {', '.join(OBJECTIVES)}")
     if objective not in PLANNERS[planner].objectives:
         able = _those_that(lambda info: objective in info.objectives)
-        raise ConfigError(f"the planner {planner!r} does not solve for the objective {objective!r}; {able} do")
+        raise ConfigError(f"the planner {planner!r} does not solve for the objective {objective!r}; expected: {able}")
     for name, number in (("epsilon", epsilon), ("dead-end penalty", penalty)):
         if number is not None and not 0 < number <= MAX_COST:
             raise ConfigError(f"the {name} must be a number above 0 and up to {MAX_COST:g}, not {number}")

@@ -153,17 +153,24 @@ class FailureRecord(EpisodeRecord):
         failure: How the run fails.
         probability: Of the way until the goal is out of the policy's reach.
         cycle: Steps of the cycle at the end, which are among the steps.
+        failed_after: Steps until the goal is out of the policy's reach: there the run has failed, and its cost is that
+            until then. What follows is shown to see how it ends.
     """
 
     failure: Failure
     probability: float
     cycle: int
+    failed_after: int
 
     def __str__(self) -> str:
-        round_trip = f", the last {count(self.cycle, 'step')} again and again" if self.cycle else ""
+        further = self.steps - self.failed_after
+        then = f"; then {count(further, 'further step')}" if further else ""
+        if self.cycle:
+            again = "" if further == self.cycle else f", the last {self.cycle}" if self.cycle > 1 else ", the last one"
+            then += f"{again} again and again"
         return (
-            f"{FAILURE_WORDS[self.failure]} after {count(self.steps - self.cycle, 'step')}{round_trip}, "
-            f"cost {self.cost:g}, probability {self.probability:.4g}"
+            f"{FAILURE_WORDS[self.failure]} after {count(self.failed_after, 'step')}, cost {self.cost:g}, "
+            f"probability {self.probability:.4g}{then}"
         )
 
 
@@ -245,7 +252,10 @@ def find_counterexample(
         deadline.check("looking for a way into failure")
         actions.append(_action(model, policy, simulator, number, before, after))
     failure = Failure(int(solution.failures[path.states[-1]]))
-    cost = math.fsum(float(model.choice_cost[int(model.first_choice[number])]) for number in numbers[:-1])
+    # Of the actions taken: where a policy draws among several, a choice of the chain costs their mean.
+    cost = math.fsum(
+        task.native.cost(action, before) for action, before in zip(actions[: path.sink], states, strict=False)
+    )
     record = FailureRecord(
         seed=0,
         episode=0,
@@ -255,6 +265,7 @@ def find_counterexample(
         failure=failure,
         probability=path.probability,
         cycle=len(path.cycle),
+        failed_after=path.sink,
     )
     trace = Trace.of(record, states, actions)
     for step, before in zip(trace.steps, states, strict=False):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from asnets.deadline import NO_DEADLINE, Deadline
-from asnets.errors import ConfigError
+from asnets.errors import AsnetsError, ConfigError, LimitError
 from asnets.grounding import GroundTask
 from asnets.planning.objectives import OBJECTIVES
 from asnets.planning.solvers import SearchLimits, Solver
@@ -47,7 +47,8 @@ class Gap:
     """How far a policy is from the optimum.
 
     Attributes:
-        of: "expected_cost" or "goal_probability".
+        of: "expected_cost", "goal_probability", or "cost_to_end" (lexicographic, of a policy that has the greatest
+            probability).
         absolute: The difference.
         relative: Of the optimum; None where that may be 0 or less, and for probabilities.
         guarantee: The weaker one of both numbers.
@@ -124,14 +125,17 @@ def find_optimum(
 
     Raises:
         ConfigError: If there is no such objective.
-        AsnetsError: If the planner cannot search: for costs that it does not take, or for too many successors.
+        LimitError: If nothing can be said about it, and why.
     """
     check_objective(objective)
     planner, heuristic = _PLANNERS[objective]
     if objective == "penalty" and task.native.has_negative_costs:
         planner = "vi"  # The others take no rewards.
-    solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, objective=objective)
-    solution = solver.solve(limits=SearchLimits(memory=memory, deadline=deadline))
+    try:
+        solver = Solver(task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, objective=objective)
+        solution = solver.solve(limits=SearchLimits(memory=memory, deadline=deadline))
+    except AsnetsError as error:  # A reward without end, or successors that cannot be enumerated.
+        raise LimitError(f"there is no optimum to compare with: {error}") from error
     cost = goal_probability = None
     if objective != "maxprob":
         lower = -math.inf if solution.lower is None else solution.lower
@@ -165,7 +169,24 @@ def with_upper_bound(optimum: Optimum, cost: Number, epsilon: float) -> Optimum:
     return replace(optimum, cost=Number(*interval, guarantee))
 
 
-def cost_gap(cost: Number, optimal: Number) -> Gap:
+def within_optimum(numbers: dict[str, Number], objective: str, optimum: Optimum) -> dict[str, Number]:
+    """What the optimum adds to what is known of a policy: it costs no less, and reaches the goal no more often."""
+    known: dict[str, Number] = {}
+    cost, probability = numbers["expected_cost"], numbers["goal_probability"]
+    least, best = optimum.cost, optimum.goal_probability
+    if (
+        objective == "penalty"
+        and least is not None
+        and cost.guarantee != EXACT
+        and cost.lower < least.lower <= cost.upper
+    ):
+        known["expected_cost"] = replace(cost, lower=least.lower)
+    if best is not None and probability.guarantee != EXACT and probability.lower <= best.upper < probability.upper:
+        known["goal_probability"] = replace(probability, upper=best.upper)
+    return known
+
+
+def cost_gap(cost: Number, optimal: Number, of: str = "expected_cost") -> Gap:
     """How far a cost lies above the optimal one."""
     absolute = Interval(max(0.0, cost.lower - optimal.upper), max(0.0, cost.upper - optimal.lower))
     relative = None

@@ -6,7 +6,8 @@ greatest probability of reaching the goal; and if no choice gave anything away, 
 
 The greatest probabilities come from the MDP around (`reachability`): all of it where it is small enough, else what can
 be reached from the states of the counterexample, as far as a limit on states goes. What is unexplored leaves bounds;
-where they do not decide, a planner's policy that surely reaches the goal may: its chain is checked, not believed.
+where they do not decide, a planner's policy that surely reaches the goal may: its chain is checked, not believed. So
+may the bounds of a planner that looks for the greatest probability.
 """
 
 from __future__ import annotations
@@ -121,7 +122,7 @@ class Sealing:
                     f"The last state from which the goal is sure under some policy is the one {where}. {told}.{unless}"
                 )
             case "kept":
-                told = f"; {instead}" if instead else ""
+                told = f"; {where}, {instead}" if instead else ""
                 return (
                     f"The goal stays in reach, with probability {_chance(self.goal_probability)} at best, but the "
                     f"policy never gets there{told}."
@@ -330,6 +331,9 @@ class _Surroundings:
         # The whole MDP is too large. A policy that surely reaches the goal is often found quickly.
         if state.tobytes() not in self._not_sure and self._planner_is_sure(state):
             return _SURE
+        value = self._by_planner(state, value)
+        if value.width <= _NEGLIGIBLE:
+            return value
         return self._in_part(self._beginning_in(state), state, value)
 
     def _in_part(self, part: GoalProspects | None, state: Ints, value: Interval) -> Interval:
@@ -371,6 +375,22 @@ class _Surroundings:
         true[: self.task.num_propositions] = False
         true[state] = True
         return replace(self.task, initially_true=true)
+
+    def _by_planner(self, state: Ints, value: Interval) -> Interval:
+        """What a planner that looks for the greatest probability adds to what is known."""
+        if self._deadline.has_passed():
+            return value
+        limits = SearchLimits(seconds=_PLANNER_SECONDS, memory=self._memory, deadline=self._deadline)
+        try:
+            solver = Solver(self._task_from(state), "ilao", "lmcut", epsilon=_NEGLIGIBLE / 2, objective="maxprob")
+            bounds = solver.solve(limits=limits).goal_probability
+        except (ConfigError, LimitError):
+            return value
+        if bounds is None:
+            return value
+        if bounds[1] < 1:
+            self._not_sure.add(state.tobytes())
+        return Interval(max(value.lower, bounds[0]), min(value.upper, bounds[1]))
 
     def _planner_is_sure(self, state: Ints) -> bool:
         """Whether a planner finds a policy from the state whose chain leads to the goal with probability 1."""

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
-from asnets.errors import AsnetsError, ConfigError, LimitError
+from asnets.errors import ConfigError, LimitError
 from asnets.evaluation.rollouts import check_policy, check_run
 from asnets.grounding.costs import MAX_COST
 from asnets.planning.objectives import default_penalty
@@ -46,6 +46,7 @@ from asnets.verification.interval import Interval
 from asnets.verification.model import ExplicitModel, explore_chain
 from asnets.verification.numbers import BOUNDED, EXACT, Number, sharpened, within_words
 from asnets.verification.optimum import (
+    NEGLIGIBLE,
     Gap,
     Optimum,
     check_objective,
@@ -53,6 +54,7 @@ from asnets.verification.optimum import (
     find_optimum,
     probability_gap,
     with_upper_bound,
+    within_optimum,
 )
 from asnets.verification.propagation import DEFAULT_WORK
 from asnets.verification.rational import RationalSolution, failures_of, rational_chain, solve_rational
@@ -77,9 +79,12 @@ MAX_LIKELIEST = 500_000
 # Shares of the time that is left, in this order. Whatever ends early leaves its time to the next.
 _OPTIMUM_TIME = 0.05
 _SIZE_TIME = 0.1
-_EXPLORATION_TIME = 0.85
+_EXPLORATION_TIME = {"auto": 0.75, "exact": 0.85}  # A chain that is too large leaves enough for bounds and runs.
+_SOLUTION_TIME = {"auto": 0.6, "exact": 0.9, "bounded": 0.9}
+_LIKELIEST_TIME = 0.15
 _BOUNDS_TIME = 0.4
 _DETAIL_TIME = 0.1
+_DISTRIBUTION_WORK = 200_000_000  # Some seconds; more hardly narrows bounds of quantiles.
 _FEW_STATES = 1_000_000  # To explore so many takes seconds.
 _PARTIAL_WORK = 10_000_000
 _OPTIMUM_MEMORY = 0.25
@@ -158,7 +163,7 @@ def verify(
         optimum = work.find_optimum(objective, seed) if optimal else None
         if method != "statistical":
             work.explore(max_states, method, max_steps, seed)
-            work.solve()
+            work.solve(_SOLUTION_TIME[method])
             if explain:
                 work.explain()
         if rational:
@@ -252,27 +257,24 @@ class _Work:
     def find_optimum(self, objective: str, seed: int) -> Optimum | None:
         with self._part("optimum"):
             self._show("looking for the optimum")
-            try:
-                return find_optimum(
-                    self._policy.task,
-                    objective,
-                    penalty=self._penalty,
-                    epsilon=self._epsilon,
-                    seed=seed,
-                    memory=self._memory_share(_OPTIMUM_MEMORY),
-                    deadline=self._deadline.part(_OPTIMUM_TIME),
-                )
-            except AsnetsError as error:
-                self._limits.append(f"the optimum is not known: {error}")
+            return find_optimum(
+                self._policy.task,
+                objective,
+                penalty=self._penalty,
+                epsilon=self._epsilon,
+                seed=seed,
+                memory=self._memory_share(_OPTIMUM_MEMORY),
+                deadline=self._deadline.part(_OPTIMUM_TIME),
+            )
         return None
 
     def explore(self, max_states: int, method: str, max_steps: int, seed: int) -> None:
         """Explores the chain; where it is too large, the states that are met most probably."""
         if method == "bounded" or (method == "auto" and self._is_too_large(max_states, max_steps, seed)):
-            share = _BOUNDS_TIME if method == "bounded" else 1 - _EXPLORATION_TIME
+            share = _BOUNDS_TIME if method == "bounded" else _LIKELIEST_TIME
             self._explore(min(max_states, MAX_LIKELIEST), "likeliest", share)
             return
-        self._explore(max_states, "breadth", _EXPLORATION_TIME)
+        self._explore(max_states, "breadth", _EXPLORATION_TIME[method])
         if self._model is not None and not self._model.is_complete:
             reason = {
                 "states": f"it has more than {max_states:,} states",
@@ -321,22 +323,23 @@ class _Work:
             )
             self._chain = Chain(self._model.num_states, self._model.num_transitions, self._model.status)
 
-    def solve(self) -> None:
-        """Solves the chain, or what there is of it."""
+    def solve(self, share: float) -> None:
+        """Solves the chain, or what there is of it, in a share of the time."""
         if self._model is None:
             return
         model = self._model
         with self._part("solution"):
             self._show(f"solving {model.num_states:,} states")
             self._solution = solve_chain(
-                model, self._penalty, self._epsilon, memory=self._memory, deadline=self._deadline
+                model, self._penalty, self._epsilon, memory=self._memory, deadline=self._deadline.part(share)
             )
         if self._solution is None:
             return
         with self._part("distribution"):
             self._show("following what runs cost")
             share = _BOUNDS_TIME if model.is_complete else _DETAIL_TIME
-            work = DEFAULT_WORK if model.is_complete else _PARTIAL_WORK
+            enough = max(_DISTRIBUTION_WORK, 20 * model.num_transitions)
+            work = min(DEFAULT_WORK, enough) if model.is_complete else _PARTIAL_WORK
             self._distribution = costs_of_runs(
                 model, self._solution, max_work=work, deadline=self._deadline.part(share)
             )
@@ -420,8 +423,10 @@ class _Work:
             if number is not None:
                 numbers[name] = number
         self._seconds["total"] = self._deadline.elapsed
-        if optimum is not None and objective == "penalty":
-            optimum = with_upper_bound(optimum, numbers["expected_cost"], self._epsilon)
+        if optimum is not None:
+            numbers |= within_optimum(numbers, objective, optimum)
+            if objective == "penalty":
+                optimum = with_upper_bound(optimum, numbers["expected_cost"], self._epsilon)
         method: Method = "bounded"
         if self._samples is not None:
             method = "statistical"
@@ -497,5 +502,9 @@ def _gap(objective: str, optimum: Optimum | None, numbers: dict[str, Number]) ->
     if optimum is None:
         return None
     if objective != "penalty" and optimum.goal_probability is not None:
-        return probability_gap(numbers["goal_probability"], optimum.goal_probability)
+        gap = probability_gap(numbers["goal_probability"], optimum.goal_probability)
+        if objective == "lexicographic" and optimum.cost is not None and gap.absolute.upper <= NEGLIGIBLE:
+            # The goal is as probable as it can be: then the run ends where no policy reaches it any more.
+            return cost_gap(numbers["cost_to_end"], optimum.cost, "cost_to_end")
+        return gap
     return None if optimum.cost is None else cost_gap(numbers["expected_cost"], optimum.cost)
