@@ -24,6 +24,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -38,6 +39,8 @@ from asnets.verification.propagation import DEFAULT_WORK, Masses, Propagation
 
 QUANTILES = (0.5, 0.9, 0.95, 0.99)
 TAILS = (0.05, 0.01)
+_FOLLOWING = 0.7  # The share of the time in which runs are followed.
+_FINE = 1e-3  # Markov's inequality is not that sharp.
 
 
 @dataclass(frozen=True)
@@ -132,8 +135,9 @@ def cost_distribution(
         raise ConfigError(f"the penalty must be a number, not {penalty}")
     propagation = Propagation(model, still_to_pay, epsilon * min([*tails, 1.0]) / 4)
     levels = propagation.levels
-    low = propagation.run(levels.down, max_work, deadline)
-    high = low if levels.is_exact else propagation.run(levels.up, max_work, deadline)
+    # What is under way at the end is looked at again and again for bounds, which takes time as well.
+    low = propagation.run(levels.down, max_work, deadline.part(_FOLLOWING if levels.is_exact else _FOLLOWING / 2))
+    high = low if levels.is_exact else propagation.run(levels.up, max_work, deadline.part(_FOLLOWING))
     has_negative = penalty < 0 or bool((levels.down < 0).any())
     at_least = _Law(low, levels, penalty, has_negative)
     at_most = _Law(high, levels, penalty, has_negative)
@@ -141,7 +145,7 @@ def cost_distribution(
         value_lower = np.full(model.num_states, -math.inf if has_negative else 0.0)
     costs, lower, upper = _cumulative(at_least, at_most)
     return CostDistribution(
-        quantiles={q: _quantile(q, at_least, at_most, still_to_pay) for q in quantiles},
+        quantiles={q: _quantile(q, at_least, at_most, still_to_pay, deadline) for q in quantiles},
         tails={
             share: Interval(_tail_lower(share, at_least, value_lower), _tail_upper(share, at_most, still_to_pay))
             for share in tails
@@ -241,6 +245,21 @@ class _Law:
         self.way_masses = masses.masses
         self.has_negative = has_negative
 
+    @cached_property
+    def ends(self) -> list[tuple[float, float]]:
+        """Where P(W ≤ x) may grow, ascending, each as the nearest float and as one that is not above it.
+
+        That is where runs end; those under way may end at what they have cost so far, or any later.
+        """
+        least = -math.inf if self.has_negative else 0.0
+        exact = sorted(self.exact_costs + ([] if self.has_negative else self.exact_way_costs))
+        return [(least, least), *((float(cost), _down(cost)) for cost in exact)]
+
+    @cached_property
+    def at_most(self) -> Floats:
+        """Upper bounds of P(W ≤ x) there."""
+        return _at_most(self, np.array([cost for cost, _ in self.ends]))
+
     def smaller(self, masses: Floats) -> Floats:
         return masses * (1 - self.error)
 
@@ -276,42 +295,50 @@ def _at_most(law: _Law, costs: Floats) -> Floats:
     return np.nextafter(1 - above * (1 - size * 2.0**-52), 2.0)
 
 
-def _quantile(q: float, at_least: _Law, at_most: _Law, still_to_pay: Floats | None) -> Interval:
+def _quantile(q: float, at_least: _Law, at_most: _Law, still_to_pay: Floats | None, deadline: Deadline) -> Interval:
     """The least x with P(W ≤ x) ≥ q: at the first cost where that may be so, and at the first where it is."""
     least = -math.inf if at_least.has_negative else 0.0
-    # P(W ≤ x) may only grow where runs end; those under way may end at what they have cost so far, or any later.
-    exact_ends = at_least.exact_costs + ([] if at_least.has_negative else at_least.exact_way_costs)
-    ends = [(least, least), *((float(exact), _down(exact)) for exact in sorted(exact_ends))]
-    may_be = np.flatnonzero(_at_most(at_least, np.array([cost for cost, _ in ends])) >= q)
+    ends = at_least.ends
+    may_be = np.flatnonzero(at_least.at_most >= q)
     lower = max(least, ends[int(may_be[0])][1]) if len(may_be) else ends[-1][1]
     ended = np.cumsum(at_most.smaller(at_most.masses)) * (1 - len(at_most.masses) * 2.0**-52)
     is_so = np.flatnonzero(ended >= q)
-    upper = _up(at_most.exact_costs[int(is_so[0])]) if len(is_so) else _markov(q, at_most, still_to_pay)
+    upper = _up(at_most.exact_costs[int(is_so[0])]) if len(is_so) else _markov(q, at_most, still_to_pay, deadline)
     return Interval(lower, upper)
 
 
-def _markov(q: float, law: _Law, still_to_pay: Floats | None) -> float:
-    """A cost that is exceeded with probability 1 − q at most, by Markov's inequality for the runs under way."""
+def _markov(q: float, law: _Law, still_to_pay: Floats | None, deadline: Deadline) -> float:
+    """A cost that is exceeded with probability 1 − q at most, by Markov's inequality for the runs under way.
+
+    The least of them up to a thousandth, unless time runs out: then a larger one.
+    """
     if still_to_pay is None or law.has_negative:
         return math.inf
-    pay = still_to_pay[law.states]
+    pay = still_to_pay[law.states] * (1 + _SLACK)
+    way_costs, way_masses = law.way_costs * (1 + _SLACK), law.smaller(law.way_masses)
+    costs, ended = law.costs * (1 + _SLACK), np.cumsum(law.smaller(law.masses))
+    # Positive numbers added up one by one, or in any order: a rounding for each at most.
+    rounded = 1 - (len(way_masses) + len(ended) + 4) * 2.0**-52
 
     def is_enough(x: float) -> bool:
-        room = np.maximum(x - law.way_costs * (1 + _SLACK), 0.0)
+        room = x - way_costs
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(np.isfinite(pay) & (room > 0), np.maximum(0.0, 1 - pay * (1 + _SLACK) / room), 0.0)
-        ended = _sum(law.smaller(law.masses[law.costs * (1 + _SLACK) <= x]))
-        return (ended + _sum(law.smaller(law.way_masses * share))) * (1 - _SLACK) >= q
+            share = np.where(np.isfinite(pay) & (room > 0), np.maximum(0.0, 1 - pay / room), 0.0) * (1 - _SLACK)
+        before = int(np.searchsorted(costs, x, side="right"))
+        done = float(ended[before - 1]) if before else 0.0
+        return (done + float((way_masses * share).sum())) * rounded >= q
 
     high = max(1.0, float(law.way_costs.max(initial=0.0)), float(law.costs.max(initial=0.0)))
-    for _ in range(200):
+    low = 0.0
+    for _ in range(50):
+        if deadline.has_passed():
+            return math.inf
         if is_enough(high):
             break
-        high *= 2
+        low, high = high, 16 * high
     else:
         return math.inf
-    low = 0.0
-    for _ in range(60):
+    while high - low > _FINE * high and not deadline.has_passed():
         middle = (low + high) / 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
     return high

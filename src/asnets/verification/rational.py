@@ -21,6 +21,7 @@ import numpy as np
 
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError, LimitError
+from asnets.evaluation.rollouts import asked_distributions
 from asnets.policies.protocol import Distribution, TaskPolicy
 from asnets.simulator import Simulator
 from asnets.verification.chain_solution import ChainSolution, Failure
@@ -142,15 +143,17 @@ def rational_chain(
     while len(successors) < len(states):
         lot = states[len(successors) : len(successors) + _STATES_AT_ONCE]
         arrays = [np.array(sorted(state), np.int32) for state in lot]
-        ends = [simulator.is_goal(simulator.state_of(array)) for array in arrays]
-        asked = [array for array, is_goal in zip(arrays, ends, strict=True) if not is_goal]
-        answers = iter(policy.distributions(asked) if asked else ())
-        for state, is_goal in zip(lot, ends, strict=True):
+        met = [simulator.state_of(array) for array in arrays]
+        # A policy is asked where there is something to choose from, and nowhere else.
+        is_asked = [not state.is_goal and bool(state.applicable) for state in met]
+        asked = [array for array, is_one in zip(arrays, is_asked, strict=True) if is_one]
+        answers = iter(asked_distributions(policy, asked) if asked else ())
+        for state, is_one, is_goal in zip(lot, is_asked, [state.is_goal for state in met], strict=True):
             deadline.check(f"writing out the chain of {policy.name} with fractions")
             onwards: dict[int, Fraction] = {}
             share: dict[int, Fraction] = {}
             square = Fraction(0)
-            for action, chance in () if is_goal else exact_choices(next(answers)):
+            for action, chance in exact_choices(Distribution(*next(answers))) if is_one else ():
                 cost = effects.cost(state, action)
                 square += chance * cost**2
                 for after, probability in effects.successors(state, action).items():
