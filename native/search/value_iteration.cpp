@@ -146,7 +146,9 @@ void ValueIteration::search(StateId root, Budget& budget) {
     for (std::size_t i = 0; i < reachable.states.size(); ++i) {
       failure_lower_[reachable.states[i]] = failure.lower[i];
       failure_upper_[reachable.states[i]] = failure.upper[i];
-      found_[reachable.states[i]].goal_lower = 1 - failure.upper[i];
+      // 1 less a tiny number is rounded to 1, which is not below it.
+      const double most = failure.upper[i];
+      found_[reachable.states[i]].goal_lower = most == 0 ? 1 : std::min(1 - 0x1p-53, 1 - most);
       found_[reachable.states[i]].goal_upper = 1 - failure.lower[i];
     }
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -197,7 +198,9 @@ class Solver {
     const auto clamp = [&](double x, double if_unknown) {
       return std::isnan(x) ? if_unknown : std::clamp(x, least, most);
     };
-    return {clamp(bounds.lower, least), clamp(bounds.upper, most)};
+    // What is larger than all doubles is still finite.
+    constexpr double kLargest = std::numeric_limits<double>::max();
+    return {std::min(clamp(bounds.lower, least), kLargest), std::max(clamp(bounds.upper, most), -kLargest)};
   }
 
   // --- Components ---
@@ -459,7 +462,9 @@ class Solver {
         initial.failures[f] = get(quantity, 0);
         certain += initial.failures[f].lower;
       } else if (num_failures_[f] > 0) {
-        initial.failures[f] = {before(complement(initial.goal_probability.upper)),
+        // 1 less a tiny number is rounded to 1, which is not below it.
+        const double upper = initial.goal_probability.upper;
+        initial.failures[f] = {upper == 0 ? 1 : before(std::min(1 - kUlp / 2, complement(upper))),
                                beyond(complement(initial.goal_probability.lower))};
       }
     }

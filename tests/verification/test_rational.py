@@ -215,6 +215,11 @@ def test_costs_that_depend_on_the_state() -> None:
     assert floats.expected_cost.lower <= solution.expected_cost <= floats.expected_cost.upper
 
 
+def test_numbers_beyond_all_floats() -> None:
+    assert fraction_as_json(Fraction(10**400)) == {"fraction": str(10**400), "decimal": None}
+    assert fraction_as_json(Fraction(1, 10**5000)) == {"fraction": None, "decimal": 0.0}
+
+
 def test_a_policy_is_asked_only_where_there_is_something_to_choose() -> None:
     task = ground_text(
         "(:predicates (a) (b) (c)) (:action go :parameters () :precondition (a)"

@@ -354,7 +354,9 @@ class Solver:
                 return self.solution(root, _status(self._native.solve(root, *given)))
             status, lower, upper, *goal = self._native.solve_with_bounds(root, *given)
         if self.objective == "maxprob":
-            lower, upper = _outward(1 - upper, -math.inf), _outward(1 - lower, math.inf)
+            # 1 less a tiny number is rounded to 1, which is not below it.
+            most = 1.0 if upper == 0 else min(1 - 2.0**-53, 1 - upper)
+            lower, upper = _outward(most, -math.inf), _outward(1 - lower, math.inf)
             goal = [lower, upper]
         elif self.objective == "lexicographic":
             goal = [_outward(goal[0], -math.inf), _outward(goal[1], math.inf)]

@@ -227,38 +227,44 @@ class _Law:
 
     def __init__(self, masses: Masses, levels: Levels, penalty: float, has_negative: bool) -> None:
         self.error = masses.error
+        # Costs as whole numbers: there may be many, and fractions are slow.
         fine = Fraction(penalty)
-        ended: dict[Fraction, float] = {}
-        for extra, part in ((Fraction(0), masses.reached), (fine, masses.failed)):
+        self.scale = math.lcm(levels.unit.denominator, fine.denominator)
+        unit = int(levels.unit * self.scale)
+        ended: dict[int, float] = {}
+        for extra, part in ((0, masses.reached), (int(fine * self.scale), masses.failed)):
             for level, mass in part.items():
-                cost = level * levels.unit + extra
+                cost = level * unit + extra
                 ended[cost] = ended.get(cost, 0.0) + mass
         self.exact_costs = sorted(ended)
-        self.costs = np.array([float(cost) for cost in self.exact_costs])
+        self.costs = np.array([cost / self.scale for cost in self.exact_costs])
         self.masses = np.array([ended[cost] for cost in self.exact_costs])
         self.error += 4 * 2.0**-53  # The sum above.
         self.states = masses.states
         # Every cost as a float is the nearest one: if floats differ, so do the costs, in the same direction.
         distinct, positions = np.unique(masses.levels, return_inverse=True)
-        self.exact_way_costs = [int(level) * levels.unit for level in distinct]
-        self.way_costs = np.array([float(cost) for cost in self.exact_way_costs])[positions]
+        self.exact_way_costs = [level * unit for level in distinct.tolist()]
+        self.way_costs = np.array([cost / self.scale for cost in self.exact_way_costs])[positions]
         self.way_masses = masses.masses
         self.has_negative = has_negative
 
+    def exact(self, cost: int) -> Fraction:
+        """What such a whole number stands for."""
+        return Fraction(cost, self.scale)
+
     @cached_property
-    def ends(self) -> list[tuple[float, float]]:
-        """Where P(W ≤ x) may grow, ascending, each as the nearest float and as one that is not above it.
+    def ends(self) -> list[int]:
+        """Where P(W ≤ x) may grow, ascending.
 
         That is where runs end; those under way may end at what they have cost so far, or any later.
         """
-        least = -math.inf if self.has_negative else 0.0
-        exact = sorted(self.exact_costs + ([] if self.has_negative else self.exact_way_costs))
-        return [(least, least), *((float(cost), _down(cost)) for cost in exact)]
+        return sorted(self.exact_costs + ([] if self.has_negative else self.exact_way_costs))
 
     @cached_property
     def at_most(self) -> Floats:
-        """Upper bounds of P(W ≤ x) there."""
-        return _at_most(self, np.array([cost for cost, _ in self.ends]))
+        """Upper bounds of P(W ≤ x) at the least cost there is, and at these."""
+        least = -math.inf if self.has_negative else 0.0
+        return _at_most(self, np.array([least, *(cost / self.scale for cost in self.ends)]))
 
     def smaller(self, masses: Floats) -> Floats:
         return masses * (1 - self.error)
@@ -298,12 +304,16 @@ def _at_most(law: _Law, costs: Floats) -> Floats:
 def _quantile(q: float, at_least: _Law, at_most: _Law, still_to_pay: Floats | None, deadline: Deadline) -> Interval:
     """The least x with P(W ≤ x) ≥ q: at the first cost where that may be so, and at the first where it is."""
     least = -math.inf if at_least.has_negative else 0.0
-    ends = at_least.ends
     may_be = np.flatnonzero(at_least.at_most >= q)
-    lower = max(least, ends[int(may_be[0])][1]) if len(may_be) else ends[-1][1]
+    place = int(may_be[0]) if len(may_be) else len(at_least.ends)
+    lower = max(least, _down(at_least.exact(at_least.ends[place - 1]))) if place else least
     ended = np.cumsum(at_most.smaller(at_most.masses)) * (1 - len(at_most.masses) * 2.0**-52)
     is_so = np.flatnonzero(ended >= q)
-    upper = _up(at_most.exact_costs[int(is_so[0])]) if len(is_so) else _markov(q, at_most, still_to_pay, deadline)
+    upper = (
+        _up(at_most.exact(at_most.exact_costs[int(is_so[0])]))
+        if len(is_so)
+        else _markov(q, at_most, still_to_pay, deadline)
+    )
     return Interval(lower, upper)
 
 
@@ -338,7 +348,9 @@ def _markov(q: float, law: _Law, still_to_pay: Floats | None, deadline: Deadline
         low, high = high, 16 * high
     else:
         return math.inf
-    while high - low > _FINE * high and not deadline.has_passed():
+    for _ in range(60):
+        if high - low <= _FINE * high or deadline.has_passed():
+            break
         middle = (low + high) / 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
     return high
@@ -365,18 +377,21 @@ def _tail_upper(share: float, law: _Law, still_to_pay: Floats | None) -> float:
         return math.inf
     pay = np.zeros(0) if still_to_pay is None else still_to_pay[law.states]
     masses, way = law.larger(law.masses), law.larger(law.way_masses)
-    rest = _sum(way * pay)
+    rest = float((way * pay).sum())
     # Any x gives a bound; the best ones are near the quantile.
     costs = np.concatenate([law.costs, law.way_costs])
     every = np.concatenate([masses, way])
     order = np.argsort(-costs, kind="stable")
     position = int(np.searchsorted(np.cumsum(every[order]), share))
+    # Positive numbers added up in any order: a rounding for each at most.
+    slack = _SLACK + len(every) * 2.0**-52
+    paid = float((every * np.abs(costs)).sum())
     best = math.inf
     for near in range(max(0, position - 2), min(len(costs), position + 3)):
         x = float(costs[order[near]])
-        over = _sum(every * np.maximum(costs - x, 0.0))
+        over = float((every * np.maximum(costs - x, 0.0)).sum())
         bound = x + (over + rest) / share
-        best = min(best, bound + _SLACK * (abs(x) + (over + rest) / share + _sum(every * np.abs(costs)) / share))
+        best = min(best, bound + slack * (abs(x) + (over + rest) / share + paid / share))
     return best
 
 

@@ -105,6 +105,8 @@ class RationalSolution:
 def fraction_as_json(number: Fraction | None) -> dict[str, object] | None:
     """A fraction as text, such as "59/2", and the nearest float; no text where it would have thousands of digits.
 
+    Nor is there a float where it is beyond all of them.
+
     Example:
         >>> from fractions import Fraction
         >>> from asnets.verification import fraction_as_json
@@ -113,9 +115,18 @@ def fraction_as_json(number: Fraction | None) -> dict[str, object] | None:
     """
     if number is None:
         return None
+    try:
+        decimal = float(number)
+    except OverflowError:
+        decimal = None
+    return {"fraction": fraction_words(number), "decimal": decimal}
+
+
+def fraction_words(number: Fraction) -> str | None:
+    """A fraction as text, such as "59/2"; None where it would have thousands of digits."""
     # A number of so many bits has at most 0.302 times as many digits.
     is_short = max(number.numerator.bit_length(), number.denominator.bit_length()) * 0.302 < _MAX_DIGITS
-    return {"fraction": str(number) if is_short else None, "decimal": float(number)}
+    return str(number) if is_short else None
 
 
 def rational_chain(
