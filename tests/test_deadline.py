@@ -49,3 +49,11 @@ def test_parts_pass_with_the_whole_at_the_latest() -> None:
 def test_it_lies_ahead(seconds: float) -> None:
     with pytest.raises(ConfigError):
         Deadline(seconds)
+
+
+def test_a_part_says_what_it_is_a_part_of() -> None:
+    """What is left of the time may be next to nothing; that is no limit that anyone has set."""
+    part = Deadline(60, used=60).part(0.5).part(0.5)
+    assert part.words == "its share of the time limit of 60 s"
+    with pytest.raises(LimitError, match="its share of the time limit of 60 s was reached while solving"):
+        part.check("solving")

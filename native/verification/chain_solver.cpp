@@ -134,7 +134,9 @@ class Solver {
     const auto clamp = [&](double x, double if_unknown) {
       return std::isnan(x) ? if_unknown : std::clamp(x, least, most);
     };
-    return {clamp(bounds.lower, least), clamp(bounds.upper, most)};
+    // What is larger than all doubles is still finite.
+    constexpr double kLargest = std::numeric_limits<double>::max();
+    return {std::min(clamp(bounds.lower, least), kLargest), std::max(clamp(bounds.upper, most), -kLargest)};
   }
 
   // --- Components ---

@@ -44,7 +44,7 @@ class Deadline:
         if seconds is not None or (within is not None and within.native is not None):
             self.native = _native.Deadline(max(1e-9, self.seconds - used), None if within is None else within.native)
         self._within = within
-        self._is_part = False
+        self._whole: Deadline | None = None  # Of which it is a part.
 
     @property
     def elapsed(self) -> float:
@@ -68,17 +68,21 @@ class Deadline:
         """A deadline after this share of the time that is left; it passes at the latest with this one."""
         limit = self.limit
         part = Deadline(None if limit is None else max(1e-9, limit * share), within=self)
-        part._is_part = True
+        part._whole = self._whole or self
         return part
+
+    @property
+    def _limit_words(self) -> str:
+        if self._whole is None:
+            return f"the time limit of {self.seconds:.4g} s"
+        return f"its share of the time limit of {self._whole.seconds:.4g} s"
 
     @property
     def words(self) -> str:
         """What it is called once it has passed."""
-        is_cancelled = self.has_passed() and self.elapsed < self.seconds
-        if is_cancelled:
-            return "a deadline that was cancelled"
-        seconds = f"{self.seconds:.4g} s"
-        return f"a share of {seconds} of the time limit" if self._is_part else f"the time limit of {seconds}"
+        given = [self] if self._whole is None else [self, self._whole]
+        is_cancelled = any(each.has_passed() and each.elapsed < each.seconds for each in given)
+        return "a deadline that was cancelled" if is_cancelled else self._limit_words
 
     def has_passed(self) -> bool:
         return self.native is not None and self.native.has_passed()
@@ -96,7 +100,7 @@ class Deadline:
             LimitError: If the deadline has passed.
         """
         if self.has_passed():
-            raise LimitError(f"the time limit of {self.seconds:g} s was reached while {doing}")
+            raise LimitError(f"{self._limit_words} was reached while {doing}")
 
 
 NO_DEADLINE = Deadline()

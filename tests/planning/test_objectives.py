@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import asnets
 from asnets.errors import ConfigError
 from asnets.evaluation.rollouts import ENDINGS
 from asnets.grounding import ground
@@ -347,3 +348,21 @@ def test_bounds_hold_when_stopped(planner: str, objective: str) -> None:
 
 def test_objectives_have_words() -> None:
     assert {objective for info in PLANNERS.values() for objective in info.objectives} == set(OBJECTIVES)
+
+
+@pytest.mark.parametrize(
+    ("planner", "objective"),
+    [("vi", "lexicographic"), *((name, "maxprob") for name in ("vi", "lrtdp", "ilao", "cgilao"))],
+)
+def test_nearly_sure_is_not_sure(planner: str, objective: str) -> None:
+    """1 less a tiny number is rounded to 1, which would not be below it."""
+    task = ground_text(
+        "(:predicates (a) (b) (c)) (:action go :parameters () :precondition (a) :effect (and (not (a)) (probabilistic"
+        " 1/1000000000000000000000000 (c) 999999999999999999999999/1000000000000000000000000 (b))))",
+        "(:init (a)) (:goal (b))",
+    )
+    found = asnets.solve(task, planner, objective=objective).solution
+    assert found.status == "converged"
+    assert found.goal_probability is not None
+    lower, upper = found.goal_probability
+    assert lower <= 1 - Fraction(1, 10**24) <= upper

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import asnets
 from asnets.deadline import Deadline
 from asnets.errors import ConfigError, LimitError
 from asnets.verification import (
@@ -20,9 +21,11 @@ from asnets.verification import (
     Interval,
     JointOutcomes,
     StateKind,
+    explore_chain,
     solve_chain,
 )
 from tests.oracles.exact_chain import ExactChain
+from tests.support import ground_text
 from tests.verification.chains import arrays_of, exact_chains
 
 pytestmark = pytest.mark.native
@@ -279,3 +282,25 @@ def test_intervals() -> None:
     assert Interval(100, 100.00001).is_narrow(1e-6)
     assert not Interval(0, 0.00001).is_narrow(1e-6)
     assert str(Interval(0.5, 1)) == "[0.5, 1]"
+
+
+def test_one_less_a_tiny_number_is_not_one() -> None:
+    task = ground_text(
+        "(:predicates (a) (b)) (:action go :parameters () :precondition (a)"
+        " :effect (and (not (a)) (probabilistic 1/1000000000000000000000000 (b))))",
+        "(:init (a)) (:goal (b))",
+    )
+    chance = Fraction(1, 10**24)
+    solution = solve_chain(explore_chain(asnets.RandomPolicy(task)))
+    assert solution.goal_probability.lower <= chance <= solution.goal_probability.upper
+    assert solution.dead_end_probability.lower <= 1 - chance <= solution.dead_end_probability.upper
+
+
+def test_what_is_larger_than_all_doubles_is_finite() -> None:
+    """The cost of tries until success, of probability p, is of mean c / p and of variance c² (1 - p) / p²."""
+    p, cost = Fraction(1e-300), Fraction(10**9)
+    chain = ExactChain([[(0, 1 - p, cost), (1, p, cost)], []], [False, True], [False, False])
+    solution = solve_chain(arrays_of(chain), 500.0)
+    assert solution.expected_cost.lower <= cost / p <= solution.expected_cost.upper
+    assert solution.variance.lower <= cost**2 * (1 - p) / p**2 <= solution.variance.upper
+    assert solution.standard_deviation.lower < math.inf

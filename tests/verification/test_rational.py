@@ -213,3 +213,18 @@ def test_costs_that_depend_on_the_state() -> None:
     assert solution.expected_cost == 2 * (Fraction(1, 3) + Fraction(1, 10)) + Fraction(1, 7)
     floats = solve_chain(explore_chain(asnets.RandomPolicy(task)), 1.0)
     assert floats.expected_cost.lower <= solution.expected_cost <= floats.expected_cost.upper
+
+
+def test_numbers_beyond_all_floats() -> None:
+    assert fraction_as_json(Fraction(10**400)) == {"fraction": str(10**400), "decimal": None}
+    assert fraction_as_json(Fraction(1, 10**5000)) == {"fraction": None, "decimal": 0.0}
+
+
+def test_a_policy_is_asked_only_where_there_is_something_to_choose() -> None:
+    task = ground_text(
+        "(:predicates (a) (b) (c)) (:action go :parameters () :precondition (a)"
+        " :effect (and (not (a)) (probabilistic 1/3 (b) 2/3 (c))))",
+        "(:init (a)) (:goal (b))",
+    )
+    policy = asnets.FunctionPolicy(task, lambda state: state.applicable_names[0])
+    assert solve_rational(rational_chain(policy), penalty=Fraction(6)).expected_cost == 1 + 4

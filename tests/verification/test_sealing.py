@@ -95,6 +95,19 @@ def test_never_sure_the_choice_that_gave_most_away() -> None:
     assert "chance decided at step 1" in sealing.words
 
 
+def test_giving_up_at_once_where_next_to_nothing_is_in_reach() -> None:
+    task = ground_text(
+        "(:predicates (a) (b) (c)) (:action try :parameters () :precondition (a)"
+        " :effect (and (not (a)) (probabilistic 1/1000000000 (b) 999999999/1000000000 (c))))",
+        "(:init (a)) (:goal (b))",
+    )
+    sealing = find_sealing(failure(towards(task)))
+    assert (sealing.kind, sealing.step, sealing.chosen) == ("kept", 0, None)
+    assert sealing.goal_probability.lower <= 1e-9 <= sealing.goal_probability.upper < 1e-8
+    assert sealing.alternative is not None
+    assert sealing.alternative.name == "(try)"
+
+
 def test_never_sure_and_then_a_bad_choice() -> None:
     """Two jumps are needed; for the second one, a drop that breaks half of the time is worse."""
     task = ground_text(

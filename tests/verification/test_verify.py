@@ -182,24 +182,6 @@ def test_a_chain_that_runs_show_to_be_far_too_large_is_not_explored(monkeypatch:
     assert "size" not in exact.seconds
 
 
-def test_why_the_optimum_is_not_known() -> None:
-    """The planner does not take rewards; the chain is solved with them."""
-    task = ground_text(
-        """
-        (:predicates (at ?l) (next ?a ?b))
-        (:action go :parameters (?a ?b) :precondition (and (at ?a) (next ?a ?b))
-          :effect (and (not (at ?a)) (at ?b) (increase (reward) 2)))
-        """,
-        ON_A_LINE + " (:metric maximize (reward))",
-        costs="metric",
-    )
-    result = verify(asnets.RandomPolicy(task))
-    assert result.optimum is None
-    (said,) = result.limits
-    assert said.startswith("there is no optimum to compare with: p: the action (go ")
-    assert result.expected_cost.interval.middle == pytest.approx(-4)
-
-
 def test_the_method_that_was_asked_for_and_could_not_be_had() -> None:
     result = verify(asnets.RandomPolicy(tires(3)), method="exact", max_states=100)
     assert result.method == "bounded"

@@ -239,8 +239,11 @@ def _show(result: Verification) -> None:
             table.add_row(NUMBERS[name], number.words(), number.guarantee)
     show_table(table)
     if result.rational is not None:
+        from asnets.verification.rational import fraction_words
+
         exact = result.rational
-        print(f"as fractions: goal {exact.goal_probability}, expected cost {exact.expected_cost}")
+        goal, cost = (fraction_words(x) or "too long" for x in (exact.goal_probability, exact.expected_cost))
+        print(f"as fractions: goal {goal}, expected cost {cost}")
     for example in result.counterexamples:
         print(f"the {example.path.way} way into failure: {example.run.record}")
         print("  " + " ".join(step.action for step in example.run.steps))

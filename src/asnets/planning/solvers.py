@@ -99,7 +99,8 @@ class Solution:
     greatest probability (lexicographic). The exact value is between `lower` and `upper` (so is its rational truth:
     rounding is accounted for). "converged" means that they differ by ε at most, relative to max(1, |value|); under an
     inadmissible heuristic, that the policy found is worth the value, up to the error that residuals of ε allow, and
-    `upper` bounds what it costs.
+    `upper` bounds what it costs. Under lexicographic, an action that loses less probability than bounds can tell
+    (10⁻¹¹) counts as keeping it, and the value is that of the problem with such actions.
 
     Attributes:
         value: The value of the state; only a bound, or a guess, if the search has not converged.

@@ -9,6 +9,7 @@ hangs on the accuracy of a solver.
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -259,8 +260,9 @@ def _quotient(numerator: Interval, denominator: Interval) -> Interval | None:
     least = divided(lower, denominator.upper) if lower >= 0 else -divided(lower, denominator.lower)
     most = divided(upper, denominator.lower) if upper >= 0 else -divided(upper, denominator.upper)
     return Interval(
-        least - 4 * _ROUNDING * abs(least) if math.isfinite(least) else least,
-        most + 4 * _ROUNDING * abs(most) if math.isfinite(most) else most,
+        # What is larger than all floats is still finite.
+        min(least - 4 * _ROUNDING * abs(least) if math.isfinite(least) else least, sys.float_info.max),
+        max(most + 4 * _ROUNDING * abs(most) if math.isfinite(most) else most, -sys.float_info.max),
     )
 
 

@@ -24,6 +24,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -38,6 +39,8 @@ from asnets.verification.propagation import DEFAULT_WORK, Masses, Propagation
 
 QUANTILES = (0.5, 0.9, 0.95, 0.99)
 TAILS = (0.05, 0.01)
+_FOLLOWING = 0.7  # The share of the time in which runs are followed.
+_FINE = 1e-3  # Markov's inequality is not that sharp.
 
 
 @dataclass(frozen=True)
@@ -134,8 +137,9 @@ def cost_distribution(
         raise ConfigError(f"the penalty must be a number, not {penalty}")
     propagation = Propagation(model, still_to_pay, epsilon * min([*tails, 1.0]) / 4, lost)
     levels = propagation.levels
-    low = propagation.run(levels.down, max_work, deadline)
-    high = low if levels.is_exact else propagation.run(levels.up, max_work, deadline)
+    # What is under way at the end is looked at again and again for bounds, which takes time as well.
+    low = propagation.run(levels.down, max_work, deadline.part(_FOLLOWING if levels.is_exact else _FOLLOWING / 2))
+    high = low if levels.is_exact else propagation.run(levels.up, max_work, deadline.part(_FOLLOWING))
     has_negative = penalty < 0 or bool((levels.down < 0).any())
     at_least = _Law(low, levels, penalty, has_negative)
     at_most = _Law(high, levels, penalty, has_negative)
@@ -143,7 +147,7 @@ def cost_distribution(
         value_lower = np.full(model.num_states, -math.inf if has_negative else 0.0)
     costs, lower, upper = _cumulative(at_least, at_most)
     return CostDistribution(
-        quantiles={q: _quantile(q, at_least, at_most, still_to_pay) for q in quantiles},
+        quantiles={q: _quantile(q, at_least, at_most, still_to_pay, deadline) for q in quantiles},
         tails={
             share: Interval(_tail_lower(share, at_least, value_lower), _tail_upper(share, at_most, still_to_pay))
             for share in tails
@@ -226,25 +230,44 @@ class _Law:
 
     def __init__(self, masses: Masses, levels: Levels, penalty: float, has_negative: bool) -> None:
         self.error = masses.error
+        # Costs as whole numbers: there may be many, and fractions are slow.
         fine = Fraction(penalty)
-        ended: dict[Fraction, float] = {}
-        for extra, part in ((Fraction(0), masses.reached), (fine, masses.failed)):
+        self.scale = math.lcm(levels.unit.denominator, fine.denominator)
+        unit = int(levels.unit * self.scale)
+        ended: dict[int, float] = {}
+        for extra, part in ((0, masses.reached), (int(fine * self.scale), masses.failed)):
             for level, mass in part.items():
-                cost = level * levels.unit + extra
+                cost = level * unit + extra
                 ended[cost] = ended.get(cost, 0.0) + mass
         self.exact_costs = sorted(ended)
-        self.costs = np.array([float(cost) for cost in self.exact_costs])
+        self.costs = np.array([cost / self.scale for cost in self.exact_costs])
         self.masses = np.array([ended[cost] for cost in self.exact_costs])
         self.error += 4 * 2.0**-53  # The sum above.
         self.states = masses.states
         # Every cost as a float is the nearest one: if floats differ, so do the costs, in the same direction.
         distinct, positions = np.unique(masses.levels, return_inverse=True)
-        self.exact_way_costs = [int(level) * levels.unit for level in distinct]
-        self.distinct_way_costs = np.array([float(cost) for cost in self.exact_way_costs])
-        self.way_costs = self.distinct_way_costs[positions]
+        self.exact_way_costs = [level * unit for level in distinct.tolist()]
+        self.way_costs = np.array([cost / self.scale for cost in self.exact_way_costs])[positions]
         self.way_masses = masses.masses
-        self.distinct_way_masses: Floats = np.bincount(positions, masses.masses, len(distinct)).astype(np.float64)
         self.has_negative = has_negative
+
+    def exact(self, cost: int) -> Fraction:
+        """What such a whole number stands for."""
+        return Fraction(cost, self.scale)
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """Where P(W ≤ x) may grow, ascending.
+
+        That is where runs end; those under way may end at what they have cost so far, or any later.
+        """
+        return sorted(self.exact_costs + ([] if self.has_negative else self.exact_way_costs))
+
+    @cached_property
+    def at_most(self) -> Floats:
+        """Upper bounds of P(W ≤ x) at the least cost there is, and at these."""
+        least = -math.inf if self.has_negative else 0.0
+        return _at_most(self, np.array([least, *(cost / self.scale for cost in self.ends)]))
 
     def smaller(self, masses: Floats) -> Floats:
         return masses * (1 - self.error)
@@ -254,13 +277,11 @@ class _Law:
 
 
 def _sum(numbers: Floats) -> float:
-    """Of many numbers: each is rounded with others of its piece only, which `_SLACK` has room for."""
-    return math.fsum(np.add.reduceat(numbers, np.arange(0, len(numbers), _PIECE)).tolist()) if len(numbers) else 0.0
+    return math.fsum(numbers.tolist())
 
 
-_PIECE = 1024
-_SLACK = 1e-12
-"""Relative error of such a sum, of a few products and of costs as floats, at most."""
+_SLACK = 1e-14
+"""Relative error of a few products and of costs as floats, at most."""
 
 
 def _cumulative(at_least: _Law, at_most: _Law) -> tuple[Floats, Floats, Floats]:
@@ -277,56 +298,61 @@ def _at_most(law: _Law, costs: Floats) -> Floats:
     sums = np.concatenate([np.cumsum(law.smaller(law.masses)[::-1])[::-1], [0.0]])
     above: Floats = sums[np.searchsorted(law.costs, costs, side="right")]
     if not law.has_negative and len(law.way_costs):
-        sums = np.concatenate([np.cumsum(law.smaller(law.distinct_way_masses)[::-1])[::-1], [0.0]])
-        above = above + sums[np.searchsorted(law.distinct_way_costs, costs, side="right")]
+        order = np.argsort(law.way_costs, kind="stable")
+        sums = np.concatenate([np.cumsum(law.smaller(law.way_masses[order])[::-1])[::-1], [0.0]])
+        above = above + sums[np.searchsorted(law.way_costs[order], costs, side="right")]
     return np.nextafter(1 - above * (1 - size * 2.0**-52), 2.0)
 
 
-def _quantile(q: float, at_least: _Law, at_most: _Law, still_to_pay: Floats | None) -> Interval:
+def _quantile(q: float, at_least: _Law, at_most: _Law, still_to_pay: Floats | None, deadline: Deadline) -> Interval:
     """The least x with P(W ≤ x) ≥ q: at the first cost where that may be so, and at the first where it is."""
     least = -math.inf if at_least.has_negative else 0.0
-    # P(W ≤ x) may only grow where runs end; those under way may end at what they have cost so far, or any later.
-    exact_ends = at_least.exact_costs + ([] if at_least.has_negative else at_least.exact_way_costs)
-    ends = [(least, least), *((float(exact), _down(exact)) for exact in sorted(exact_ends))]
-    may_be = np.flatnonzero(_at_most(at_least, np.array([cost for cost, _ in ends])) >= q)
-    lower = max(least, ends[int(may_be[0])][1]) if len(may_be) else ends[-1][1]
+    may_be = np.flatnonzero(at_least.at_most >= q)
+    place = int(may_be[0]) if len(may_be) else len(at_least.ends)
+    lower = max(least, _down(at_least.exact(at_least.ends[place - 1]))) if place else least
     ended = np.cumsum(at_most.smaller(at_most.masses)) * (1 - len(at_most.masses) * 2.0**-52)
     is_so = np.flatnonzero(ended >= q)
-    upper = _up(at_most.exact_costs[int(is_so[0])]) if len(is_so) else _markov(q, at_most, still_to_pay)
+    upper = (
+        _up(at_most.exact(at_most.exact_costs[int(is_so[0])]))
+        if len(is_so)
+        else _markov(q, at_most, still_to_pay, deadline)
+    )
     return Interval(lower, upper)
 
 
-_MARKOV_WIDTH = 1e-3
-"""Of the search for the least bound: the inequality is not sharp anyway."""
+def _markov(q: float, law: _Law, still_to_pay: Floats | None, deadline: Deadline) -> float:
+    """A cost that is exceeded with probability 1 − q at most, by Markov's inequality for the runs under way.
 
-
-def _markov(q: float, law: _Law, still_to_pay: Floats | None) -> float:
-    """A cost that is exceeded with probability 1 − q at most, by Markov's inequality for the runs under way."""
+    The least of them up to a thousandth, unless time runs out: then a larger one.
+    """
     if still_to_pay is None or law.has_negative:
         return math.inf
-    pay = still_to_pay[law.states]
-    known = np.isfinite(pay)
-    pay, way_costs, way_masses = pay[known] * (1 + _SLACK), law.way_costs[known] * (1 + _SLACK), law.way_masses[known]
+    pay = still_to_pay[law.states] * (1 + _SLACK)
+    way_costs, way_masses = law.way_costs * (1 + _SLACK), law.smaller(law.way_masses)
+    costs, ended = law.costs * (1 + _SLACK), np.cumsum(law.smaller(law.masses))
+    # Positive numbers added up one by one, or in any order: a rounding for each at most.
+    rounded = 1 - (len(way_masses) + len(ended) + 4) * 2.0**-52
 
     def is_enough(x: float) -> bool:
-        room = np.maximum(x - way_costs, 0.0)
+        room = x - way_costs
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(room > 0, np.maximum(0.0, 1 - pay / room), 0.0)
-        ended = _sum(law.smaller(law.masses[law.costs * (1 + _SLACK) <= x]))
-        return (ended + _sum(law.smaller(way_masses * share))) * (1 - _SLACK) >= q
+            share = np.where(np.isfinite(pay) & (room > 0), np.maximum(0.0, 1 - pay / room), 0.0) * (1 - _SLACK)
+        before = int(np.searchsorted(costs, x, side="right"))
+        done = float(ended[before - 1]) if before else 0.0
+        return (done + float((way_masses * share).sum())) * rounded >= q
 
-    if (_sum(law.smaller(law.masses)) + _sum(law.smaller(way_masses))) * (1 - _SLACK) < q:
-        return math.inf  # Too much lies where nothing is known.
-    high = max(1.0, float(way_costs.max(initial=0.0)), float(law.costs.max(initial=0.0)))
-    for _ in range(200):
+    high = max(1.0, float(law.way_costs.max(initial=0.0)), float(law.costs.max(initial=0.0)))
+    low = 0.0
+    for _ in range(50):
+        if deadline.has_passed():
+            return math.inf
         if is_enough(high):
             break
-        high *= 2
+        low, high = high, 16 * high
     else:
         return math.inf
-    low = 0.0
     for _ in range(60):
-        if high - low <= _MARKOV_WIDTH * high:
+        if high - low <= _FINE * high or deadline.has_passed():
             break
         middle = (low + high) / 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
@@ -354,18 +380,21 @@ def _tail_upper(share: float, law: _Law, still_to_pay: Floats | None) -> float:
         return math.inf
     pay = np.zeros(0) if still_to_pay is None else still_to_pay[law.states]
     masses, way = law.larger(law.masses), law.larger(law.way_masses)
-    rest = _sum(way * pay)
+    rest = float((way * pay).sum())
     # Any x gives a bound; the best ones are near the quantile.
-    costs = np.concatenate([law.costs, law.distinct_way_costs])
-    every = np.concatenate([masses, law.larger(law.distinct_way_masses) * (1 + len(way) * 2.0**-52)])
+    costs = np.concatenate([law.costs, law.way_costs])
+    every = np.concatenate([masses, way])
     order = np.argsort(-costs, kind="stable")
     position = int(np.searchsorted(np.cumsum(every[order]), share))
+    # Positive numbers added up in any order: a rounding for each at most.
+    slack = _SLACK + len(every) * 2.0**-52
+    paid = float((every * np.abs(costs)).sum())
     best = math.inf
     for near in range(max(0, position - 2), min(len(costs), position + 3)):
         x = float(costs[order[near]])
-        over = _sum(every * np.maximum(costs - x, 0.0))
+        over = float((every * np.maximum(costs - x, 0.0)).sum())
         bound = x + (over + rest) / share
-        best = min(best, bound + _SLACK * (abs(x) + (over + rest) / share + _sum(every * np.abs(costs)) / share))
+        best = min(best, bound + slack * (abs(x) + (over + rest) / share + paid / share))
     return best
 
 

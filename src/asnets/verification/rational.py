@@ -21,6 +21,7 @@ import numpy as np
 
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError, LimitError
+from asnets.evaluation.rollouts import asked_distributions
 from asnets.policies.protocol import Distribution, TaskPolicy
 from asnets.simulator import Simulator
 from asnets.verification.chain_solution import ChainSolution, Failure
@@ -104,6 +105,8 @@ class RationalSolution:
 def fraction_as_json(number: Fraction | None) -> dict[str, object] | None:
     """A fraction as text, such as "59/2", and the nearest float; no text where it would have thousands of digits.
 
+    Nor is there a float where it is beyond all of them.
+
     Example:
         >>> from fractions import Fraction
         >>> from asnets.verification import fraction_as_json
@@ -112,9 +115,18 @@ def fraction_as_json(number: Fraction | None) -> dict[str, object] | None:
     """
     if number is None:
         return None
+    try:
+        decimal = float(number)
+    except OverflowError:
+        decimal = None
+    return {"fraction": fraction_words(number), "decimal": decimal}
+
+
+def fraction_words(number: Fraction) -> str | None:
+    """A fraction as text, such as "59/2"; None where it would have thousands of digits."""
     # A number of so many bits has at most 0.302 times as many digits.
     is_short = max(number.numerator.bit_length(), number.denominator.bit_length()) * 0.302 < _MAX_DIGITS
-    return {"fraction": str(number) if is_short else None, "decimal": float(number)}
+    return str(number) if is_short else None
 
 
 def rational_chain(
@@ -142,15 +154,17 @@ def rational_chain(
     while len(successors) < len(states):
         lot = states[len(successors) : len(successors) + _STATES_AT_ONCE]
         arrays = [np.array(sorted(state), np.int32) for state in lot]
-        ends = [simulator.is_goal(simulator.state_of(array)) for array in arrays]
-        asked = [array for array, is_goal in zip(arrays, ends, strict=True) if not is_goal]
-        answers = iter(policy.distributions(asked) if asked else ())
-        for state, is_goal in zip(lot, ends, strict=True):
+        met = [simulator.state_of(array) for array in arrays]
+        # A policy is asked where there is something to choose from, and nowhere else.
+        is_asked = [not state.is_goal and bool(state.applicable) for state in met]
+        asked = [array for array, is_one in zip(arrays, is_asked, strict=True) if is_one]
+        answers = iter(asked_distributions(policy, asked) if asked else ())
+        for state, is_one, is_goal in zip(lot, is_asked, [state.is_goal for state in met], strict=True):
             deadline.check(f"writing out the chain of {policy.name} with fractions")
             onwards: dict[int, Fraction] = {}
             share: dict[int, Fraction] = {}
             square = Fraction(0)
-            for action, chance in () if is_goal else exact_choices(next(answers)):
+            for action, chance in exact_choices(Distribution(*next(answers))) if is_one else ():
                 cost = effects.cost(state, action)
                 square += chance * cost**2
                 for after, probability in effects.successors(state, action).items():

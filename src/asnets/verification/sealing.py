@@ -231,6 +231,8 @@ def _most_given_away(around: _Surroundings, run: Run, values: dict[int, Interval
         return _sealing(around, kind, -step, run, values[-step], widest <= _NEGLIGIBLE)
     if widest > _NEGLIGIBLE:
         return _sealing(around, "unknown", 0, run, values[0], False)
+    if last == 0:  # Next to nothing was there to be given away, and that is what was.
+        return _sealing(around, "kept", 0, run, values[0], True)
     step = max(range(last), key=lambda step: values[step].middle - values[step + 1].middle)
     return _sealing(around, "chance", step, run, values[step], True)
 
