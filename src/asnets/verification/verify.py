@@ -75,7 +75,7 @@ MAX_LIKELIEST = 500_000
 
 # Shares of the time that is left, in this order. Whatever ends early leaves its time to the next.
 _OPTIMUM_TIME = 0.05
-_SIZE_TIME = 0.1
+_SIZE_TIME = 0.15
 _EXPLORATION_TIME = 0.85
 _BOUNDS_TIME = 0.4
 _DETAIL_TIME = 0.1
