@@ -39,7 +39,7 @@ def test_parts_pass_with_the_whole_at_the_latest() -> None:
     part = deadline.part(0.25)
     assert 890 < part.seconds <= 900
     assert part.part(2).left <= 900
-    assert (deadline.words, part.words) == ("the time limit of 3600 s", "a share of 900 s of the time limit")
+    assert (deadline.words, part.words) == ("the time limit of 3600 s", "its share of the time limit of 3600 s")
     assert NO_DEADLINE.part(0.5).limit is None
     deadline.cancel()
     assert part.has_passed()

@@ -178,7 +178,6 @@ def test_ctrl_c(tires: Path) -> None:
         (["random", "{domain}", "{problem}", "--dead-end-penalty", "nan"], 2, "penalty must be"),
         (["random", "{domain}", "{problem}", "--max-states", "0"], 2, "max-states"),
         (["random", "{domain}", "{problem}", "-o", "failure.svg"], 2, "must end in .html"),
-        (["random", "{domain}", "{problem}", "{problem}", "-o", "failure.html"], 2, "one problem, not on 2"),
         (["random", "{domain}", "{problem}", "--no-explain", "-o", "failure.html"], 2, "way into failure"),
         (["random", "{domain}", "{problem}", "--sampled"], 2, "--sampled"),
     ],

@@ -31,7 +31,7 @@ def switches(count: int) -> asnets.RandomPolicy:
 
 
 def test_chains_that_are_as_large_as_asked_are_not_taken_for_larger_ones() -> None:
-    """2^11 - 1 states, 2^10 of them at the end: the error is a thousandth at most."""
+    """2^11 - 1 states, 2^10 of them at the end: the error is a hundredth at most."""
     policy = switches(10)
     states = explore_chain(policy).num_states
     assert states == 2**11 - 1

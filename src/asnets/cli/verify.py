@@ -197,7 +197,11 @@ def verify(
             if number:
                 print()
             _show(result)
-    if picture is not None and _draw(picture, f"{policy}: ways into failure", failures) and not json:
+    if (
+        picture is not None
+        and _draw(picture, f"{problems[0] if len(problems) == 1 else domain}: how {policy} fails", failures)
+        and not json
+    ):
         print(f"picture: {picture}")
     if json:
         print_json(rows)

@@ -78,7 +78,7 @@ MAX_LIKELIEST = 500_000
 
 # Shares of the time that is left, in this order. Whatever ends early leaves its time to the next.
 _OPTIMUM_TIME = 0.05
-_SIZE_TIME = 0.1
+_SIZE_TIME = 0.15
 _EXPLORATION_TIME = {"auto": 0.75, "exact": 0.85}  # A chain that is too large leaves enough for bounds and runs.
 _SOLUTION_TIME = {"auto": 0.6, "exact": 0.9, "bounded": 0.9}
 _LIKELIEST_TIME = 0.15
