@@ -192,7 +192,7 @@ def cost_gap(cost: Number, optimal: Number, of: str = "expected_cost") -> Gap:
     relative = None
     if optimal.lower > 0:
         relative = Interval(max(0.0, cost.lower / optimal.upper - 1), max(0.0, cost.upper / optimal.lower - 1))
-    return Gap("expected_cost", absolute, relative, weaker(cost.guarantee, optimal.guarantee))
+    return Gap(of, absolute, relative, weaker(cost.guarantee, optimal.guarantee))
 
 
 def probability_gap(probability: Number, optimal: Number) -> Gap:
