@@ -251,8 +251,13 @@ class Comparer:
         """The values of properties in all states, by rational numbers."""
         path = self._folder / "exact.drn"
         write_model(path, model, labels, "drn")
-        answer = self._storm.check(path, _known(properties, labels), exact=True, all_states=not only_initial)
-        columns = [[checked.value] for checked in answer.results] if only_initial else list(map(list, answer.values))
+        # Storm takes rewards that are all 0 for a model without any.
+        is_free = not np.any(model.choice_cost != 0)
+        asked = [text for text in _known(properties, labels) if not (is_free and text.startswith("R"))]
+        answer = self._storm.check(path, asked, exact=True, all_states=not only_initial)
+        found = [[checked.value] for checked in answer.results] if only_initial else list(map(list, answer.values))
+        free = [Fraction(0)] * (1 if only_initial else model.num_states)
+        columns = [free if is_free and text.startswith("R") else found.pop(0) for text in properties]
         for column in columns:
             assert all(isinstance(value, Fraction) for value in column), f"an infinite value of {properties}"
         return columns  # type: ignore[return-value]
