@@ -38,7 +38,8 @@ def test_the_example_of_the_help_runs() -> None:
     printed = output.getvalue().splitlines()
     assert printed[0].startswith("converged 17.5")
     assert float(printed[1]) == pytest.approx(1.0)
-    assert printed[-1].startswith("<Evaluation on triangle-tire-3: 30 of 30 runs reach the goal, mean cost ")
+    assert printed[-2].startswith("<Evaluation on triangle-tire-3: 30 of 30 runs reach the goal, mean cost ")
+    assert printed[-1] == "<Verification of asnet on triangle-tire-3: goal 1 (exact), expected cost 17.5 (exact)>"
     assert repr(names["policy"]).startswith("<Policy of triangle-tire: 2 schemas, ")
 
 

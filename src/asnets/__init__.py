@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from asnets.simulator import State as State
     from asnets.solving import solve as solve
     from asnets.verification.export import export as export
+    from asnets.verification.verify import verify as verify
 
     __version__: str
 
