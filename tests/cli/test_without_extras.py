@@ -144,8 +144,7 @@ def test_a_report_needs_no_torch(folder: Path) -> None:
 def test_nothing_loads_torch_that_does_not_need_it(folder: Path) -> None:
     """Where it is installed: it takes seconds to load."""
     (folder.parent / "blocker" / "sitecustomize.py").write_text(
-        "import atexit, sys\n"
-        "atexit.register(lambda: print('loaded', *({'torch', 'matplotlib'} & set(sys.modules))))\n"
+        "import atexit, sys\natexit.register(lambda: print('loaded', *({'torch', 'matplotlib'} & set(sys.modules))))\n"
     )
     for command in (
         ("evaluate", "triangle-tireworld", *TASK),

@@ -53,7 +53,13 @@ def test_what_is_installed() -> None:
     assert "experiments/files/paper.toml" in files
     assert [entry.value for entry in entry_points(group="console_scripts", name="asnets")] == ["asnets.cli.main:main"]
     base = [requirement for requirement in requires("asnets") or [] if "extra ==" not in requirement]
-    assert sorted(requirement.partition(">")[0] for requirement in base) == ["numpy", "rich", "safetensors", "scipy", "typer"]
+    assert sorted(requirement.partition(">")[0] for requirement in base) == [
+        "numpy",
+        "rich",
+        "safetensors",
+        "scipy",
+        "typer",
+    ]
 
 
 def test_shipped_models(folder: Path) -> None:

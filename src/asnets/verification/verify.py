@@ -85,7 +85,7 @@ _LIKELIEST_TIME = 0.15
 _BOUNDS_TIME = 0.4
 _DETAIL_TIME = 0.1
 _DISTRIBUTION_WORK = 200_000_000  # Some seconds; more hardly narrows bounds of quantiles.
-_FEW_STATES = 1_000_000  # To explore so many takes seconds.
+_FEW_STATES = 200_000  # To explore so many takes a second, less than to find out whether there are many more.
 _PARTIAL_WORK = 10_000_000
 _OPTIMUM_MEMORY = 0.25
 _EXPLORATION_MEMORY = 0.6  # What is left is for solving.
@@ -270,10 +270,17 @@ class _Work:
 
     def explore(self, max_states: int, method: str, max_steps: int, seed: int) -> None:
         """Explores the chain; where it is too large, the states that are met most probably."""
-        if method == "bounded" or (method == "auto" and self._is_too_large(max_states, max_steps, seed)):
-            share = _BOUNDS_TIME if method == "bounded" else _LIKELIEST_TIME
-            self._explore(min(max_states, MAX_LIKELIEST), "likeliest", share)
+        if method == "bounded":
+            self._explore(min(max_states, MAX_LIKELIEST), "likeliest", _BOUNDS_TIME)
             return
+        if method == "auto" and max_states > _FEW_STATES:
+            self._explore(_FEW_STATES, "breadth", _EXPLORATION_TIME[method])
+            if self._model is not None and self._model.is_complete:
+                return
+            self._model = None
+            if self._is_too_large(max_states, max_steps, seed):
+                self._explore(min(max_states, MAX_LIKELIEST), "likeliest", _LIKELIEST_TIME)
+                return
         self._explore(max_states, "breadth", _EXPLORATION_TIME[method])
         if self._model is not None and not self._model.is_complete:
             reason = {
@@ -288,8 +295,6 @@ class _Work:
 
     def _is_too_large(self, max_states: int, max_steps: int, seed: int) -> bool:
         """Whether runs show that the chain has more states than may be explored, which would take long to find out."""
-        if max_states <= _FEW_STATES:
-            return False
         with self._part("size"):
             self._show("looking how large the chain is")
             found = find_too_large(
