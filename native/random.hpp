@@ -28,6 +28,14 @@ class RandomStream {
   RandomStream(std::uint64_t seed, std::uint64_t stream)
       : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)}, stream_(stream) {}
 
+  // Another stream, named by this one and a number, whatever was drawn from this one.
+  RandomStream split(std::uint64_t number) const {
+    const auto words = philox4x32({static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number >> 32),
+                                   static_cast<std::uint32_t>(stream_), static_cast<std::uint32_t>(stream_ >> 32)},
+                                  {~key_[1], key_[0]});
+    return RandomStream(words[0] | std::uint64_t{words[1]} << 32, words[2] | std::uint64_t{words[3]} << 32);
+  }
+
   std::uint64_t bits() {
     if (used_ == 2) {
       const auto words = philox4x32({static_cast<std::uint32_t>(position_), static_cast<std::uint32_t>(position_ >> 32),

@@ -91,6 +91,7 @@ class EpisodeRun {
 // An episode until it ends. `observe(state, action)` is called before each action.
 template <typename Observe>
 void run_episode(EpisodeRun& run, Policy& policy, Sampler& sampler, DeadEndDetector* detector, Observe&& observe) {
+  policy.begin(run.random());
   while (run.goes_on(detector)) {
     interruption_tick();
     const ActionId action = policy.choose(run.state().data(), run.random());

@@ -30,6 +30,9 @@ struct ActionDistribution {
 class Policy {
  public:
   virtual ~Policy() = default;
+  // Before the first step of an episode, with its random stream: a policy with memory forgets what it remembers of the
+  // episode before.
+  virtual void begin(const RandomStream& /*of_episode*/) {}
   // The action to take in a state that is no goal; negative to give up, as where no action is applicable.
   virtual ActionId choose(const Word* state, RandomStream& random) = 0;
   // What `choose` draws from.
