@@ -17,9 +17,9 @@ struct Interrupted {};
 
 class InterruptionScope {
  public:
-  // `check` throws to end the work; it is called on this thread, within the scope's life.
-  explicit InterruptionScope(std::function<void()> check)
-      : check_(std::move(check)), next_(Clock::now()), outer_(std::exchange(current_, this)) {}
+  // `check` throws to end the work; it is called on this thread, within the scope's life, once in so long a time.
+  explicit InterruptionScope(std::function<void()> check, std::chrono::microseconds interval = kInterval)
+      : check_(std::move(check)), interval_(interval), next_(Clock::now()), outer_(std::exchange(current_, this)) {}
   ~InterruptionScope() { current_ = outer_; }
   InterruptionScope(const InterruptionScope&) = delete;
   InterruptionScope& operator=(const InterruptionScope&) = delete;
@@ -33,21 +33,22 @@ class InterruptionScope {
     if (++ticks_ % kTicks == 0) point();
   }
   static InterruptionScope* current() { return current_; }
+  static constexpr std::chrono::microseconds kInterval{5000};
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  static constexpr std::chrono::milliseconds kInterval{5};
   static constexpr std::uint32_t kTicks = 32;  // Few: even steps that turn out long do not make a second together.
 
   void look() {
     check_();
-    next_ = Clock::now() + kInterval;
+    next_ = Clock::now() + interval_;
   }
 
   static inline thread_local InterruptionScope* current_ = nullptr;
 
   std::function<void()> check_;
+  std::chrono::microseconds interval_;
   Clock::time_point next_;
   InterruptionScope* outer_;
   std::uint32_t ticks_ = kTicks - 1;  // The first point looks: limits may have been reached before.

@@ -8,6 +8,7 @@
 #endif
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 
 namespace asnets {
@@ -22,6 +23,14 @@ double thread_cpu_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// How often limits are looked at: where little time is given, often enough that it holds.
+std::chrono::microseconds interval_for(const SearchLimits& limits) {
+  constexpr double kLooks = 20;
+  const double longest = static_cast<double>(InterruptionScope::kInterval.count());
+  const double wanted = limits.seconds > 0 ? 1e6 * limits.seconds / kLooks : longest;
+  return std::chrono::microseconds(static_cast<std::int64_t>(std::clamp(wanted, 200.0, longest)));
 }
 
 }  // namespace
@@ -61,7 +70,7 @@ Budget::Budget(const SearchLimits& limits, Statistics& statistics, const std::fu
       seconds_before_(statistics.seconds),
       expanded_before_(statistics.expanded),
       trials_before_(statistics.trials),
-      scope_([this] { check(); }) {
+      scope_([this] { check(); }, interval_for(limits)) {
   const std::size_t used = resident_memory();
   const std::size_t left = limits.memory > used ? limits.memory - used : 0;
   memory_end_ = limits.memory - left + static_cast<std::size_t>(kMemoryShare * static_cast<double>(left));

@@ -4,6 +4,7 @@
 #include "search/cg_ilao_star.hpp"
 #include "search/ilao_star.hpp"
 #include "search/lrtdp.hpp"
+#include "search/puct.hpp"
 #include "search/ssipp.hpp"
 #include "search/value_iteration.hpp"
 
@@ -29,6 +30,7 @@ const std::vector<PlannerEntry>& planners() {
       {"cgilao", true, false, {kPenalty, kMaxprob}, true, "CG-iLAO*: ILAO* that looks only at actions that matter",
        make<CgIlaoStar>},
       {"ssipp", false, false, {kPenalty}, false, "SSiPP: replanning with short-sighted SSPs", make<Ssipp>},
+      {"puct", false, false, {kPenalty}, false, "PUCT: tree search by simulations", make<Puct>},
   };
   return registry;
 }

@@ -101,6 +101,9 @@ class Solver {
   // null.
   Episode run_episode(RandomStream random, std::int64_t max_steps, DeadEndDetector* detector, const Poll& poll);
 
+  // Whether the values of solved states are optimal, up to ε.
+  bool finds_optimum() const { return is_optimal_ && is_admissible_; }
+
   SearchGraph& graph() { return graph_; }
   const Statistics& statistics() const { return statistics_; }
 

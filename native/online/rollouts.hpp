@@ -1,0 +1,103 @@
+// Rollouts: what a policy comes to from a state, once an action was taken there.
+//
+// Step t of a rollout draws from a stream of its own, named by the rollout's number and t. So rollouts of the same number
+// from the same state, after different actions or by different policies, meet the same luck as far as their effects are
+// alike (common random numbers), and their difference varies less than either.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "deadline.hpp"
+#include "heuristics/dead_end_detector.hpp"
+#include "online/team.hpp"
+#include "policy/episodes.hpp"
+#include "policy/policy.hpp"
+#include "random.hpp"
+#include "simulator.hpp"
+#include "task.hpp"
+
+namespace asnets {
+
+struct RolloutOptions {
+  std::int64_t max_steps = 300;
+  double penalty = 500;  // What failing costs beside what was paid: dead ends, going in circles, the step limit.
+};
+
+struct Rollout {
+  double cost = 0;
+  bool reaches_goal = false;
+  bool has_ended = false;  // Or else the time was over.
+};
+
+// Holds scratch space: one for each thread.
+class RolloutRunner {
+ public:
+  // All of them outlive this; the detector may be null.
+  RolloutRunner(const Task& task, Policy& policy, DeadEndDetector* detector, const RolloutOptions& options)
+      : task_(task), policy_(policy), detector_(detector), options_(options), sampler_(task) {}
+
+  // From a state, with `first` as its first action if that is not negative. Stops where the deadline, which may be null,
+  // has passed.
+  Rollout run(const Word* state, ActionId first, const RandomStream& stream, const Deadline* deadline);
+
+ private:
+  // A rollout that has come to one state so often is given up.
+  static constexpr std::uint32_t kMostVisits = 8;
+
+  Rollout failed(double cost) const { return {cost + options_.penalty, false, true}; }
+
+  const Task& task_;
+  Policy& policy_;
+  DeadEndDetector* detector_;
+  RolloutOptions options_;
+  Sampler sampler_;
+  std::vector<Word> state_;
+  std::unordered_map<std::uint64_t, std::uint32_t> visits_;  // By hash of the state.
+};
+
+// Rollouts of one policy, on several threads.
+class Rollouts {
+ public:
+  struct Job {
+    const Word* state;
+    ActionId first;  // Negative: the policy's own choice.
+    RandomStream stream;
+  };
+
+  Rollouts(const Task& task, PolicyFactory make_policy, DetectorFactory make_detector, const RolloutOptions& options,
+           unsigned threads)
+      : task_(task),
+        make_policy_(std::move(make_policy)),
+        make_detector_(std::move(make_detector)),
+        options_(options),
+        team_(threads),
+        workers_(team_.size()) {}
+
+  // The results are those of the jobs, whatever the number of threads.
+  const std::vector<Rollout>& run(std::span<const Job> jobs, const Deadline* deadline);
+  // The policy of the calling thread.
+  Policy& policy() { return *worker(0).policy; }
+
+ private:
+  struct Worker {
+    std::unique_ptr<Policy> policy;
+    std::unique_ptr<DeadEndDetector> detector;
+    std::unique_ptr<RolloutRunner> runner;
+  };
+
+  Worker& worker(unsigned number);
+
+  const Task& task_;
+  PolicyFactory make_policy_;
+  DetectorFactory make_detector_;
+  RolloutOptions options_;
+  Team team_;
+  std::vector<Worker> workers_;
+  std::vector<Rollout> results_;
+};
+
+}  // namespace asnets
