@@ -1,8 +1,8 @@
 """A policy, a search, a shield and a way out of loops as one policy; `docs/search.md` says what each does.
 
-Before each step the shield excludes actions after which the goal is proved to be less likely; the policy proposes one of
-those that are left; where the run came back to where it was, the rule for loops decides; elsewhere the search does, if
-there is one. Whose action was taken, and why, is counted.
+Before each step the shield excludes actions after which the goal is proved to be less likely; the policy proposes one
+of those that are left; where the run came back to where it was, the rule for loops decides; elsewhere the search does,
+if there is one. Whose action was taken, and why, is counted.
 
 A rule for loops and a search remember the run: what such a policy does is no function of the state, and cannot be
 verified state by state. A shield alone looks at each state anew.
@@ -229,9 +229,7 @@ def guarded(
     """The policy with the guards that are asked for; the policy itself where there are none. See `GuardedPolicy`."""
     if on_loop == "none" and not shield and search is None:
         return policy
-    return GuardedPolicy(
-        policy, on_loop=on_loop, shield=shield, shield_expansions=shield_expansions, search=search
-    )
+    return GuardedPolicy(policy, on_loop=on_loop, shield=shield, shield_expansions=shield_expansions, search=search)
 
 
 def check_memoryless(policy: TaskPolicy, done: str) -> None:
@@ -246,8 +244,8 @@ def check_memoryless(policy: TaskPolicy, done: str) -> None:
     """
     if getattr(policy, "has_memory", False):
         raise ConfigError(
-            f"what {policy.name!r} does cannot be {done}: it depends on the run so far, not on the state alone. Evaluate "
-            "it by runs; or verify the policy without search and without a rule for loops (a shield may stay)"
+            f"what {policy.name!r} does cannot be {done}: it depends on the run so far, not on the state alone. "
+            "Evaluate it by runs; or verify the policy without search and without a rule for loops (a shield may stay)"
         )
 
 
@@ -255,14 +253,11 @@ def in_words(counts: GuardCounts) -> list[str]:
     """What a guard did, in sentences; none where it had nothing to do."""
     sentences = []
     if counts.loops:
-        sentences.append(
-            f"loops in {count(counts.loop_episodes, 'run')} of {counts.episodes:,}, left {count(counts.loops_left, 'time')}"
-        )
+        left = count(counts.loops_left, "time")
+        sentences.append(f"loops in {count(counts.loop_episodes, 'run')} of {counts.episodes:,}, left {left}")
     if counts.excluded_actions:
-        sentences.append(
-            f"the shield excluded {count(counts.excluded_actions, 'action')} in {count(counts.excluded_steps, 'step')} of "
-            f"{counts.steps:,}"
-        )
+        excluded, steps = count(counts.excluded_actions, "action"), count(counts.excluded_steps, "step")
+        sentences.append(f"the shield excluded {excluded} in {steps} of {counts.steps:,}")
     if any(decider != "policy" or set(reasons) != {"alone"} for decider, reasons in counts.decided.items()):
         shares = "; ".join(
             f"{DECIDERS[decider]} {sum(reasons.values()):,} ("
