@@ -32,6 +32,7 @@ auto without_gil(Work&& work) {
 
 void bind_environments(nb::module_& module);
 void bind_grounding(nb::module_& module);
+void bind_guarded_policy(nb::module_& module);
 void bind_heuristics(nb::module_& module);
 void bind_network(nb::module_& module);
 void bind_network_policy(nb::module_& module);

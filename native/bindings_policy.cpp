@@ -72,7 +72,10 @@ void bind_policy(nb::module_& module) {
           nb::sig("def distribution(self, propositions: numpy.typing.NDArray[numpy.int32]) -> "
                   "tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64]]"),
           nb::arg("propositions"),
-          "The actions that it may choose in the state in which exactly these are true, and how probable each is.");
+          "The actions that it may choose in the state in which exactly these are true, and how probable each is.\n\n"
+          "Raises ValueError if it has memory.")
+      .def_ro("has_memory", &PyPolicy::has_memory,
+              "Whether what it does depends on the run so far, and not on the state alone.");
   nb::class_<PyRandomPolicy, PyPolicy>(module, "RandomPolicy", "Every applicable action with equal probability.")
       .def(nb::init<const PyTask&>(), nb::arg("task"), nb::keep_alive<1, 2>());
   nb::class_<PyTablePolicy, PyPolicy>(module, "TablePolicy", "An action for each of a set of states.")
@@ -163,16 +166,19 @@ void bind_policy(nb::module_& module) {
         for (std::size_t begin = 0; begin < trace.states.size(); begin += words) {
           states.append(to_numpy(true_propositions(task, trace.states.data() + begin)));
         }
-        return nb::make_tuple(states, to_numpy(std::move(trace.actions)), episodes_to_python({trace.episode}));
+        nb::list decisions;
+        for (const Decision& decision : trace.decisions) decisions.append(decision_to_python(decision));
+        return nb::make_tuple(states, to_numpy(std::move(trace.actions)), episodes_to_python({trace.episode}), decisions);
       },
       nb::sig("def trace_episode(policy: Policy, seed: int, episode: int, max_steps: int, "
               "detect_dead_ends: bool = False, deadline: Deadline | None = None) -> "
               "tuple[list[numpy.typing.NDArray[numpy.int32]], numpy.typing.NDArray[numpy.int32], "
               "tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], "
-              "numpy.typing.NDArray[numpy.int8]]]"),
+              "numpy.typing.NDArray[numpy.int8]], list[dict[str, typing.Any]]]"),
       nb::arg("policy"), nb::arg("seed"), nb::arg("episode"), nb::arg("max_steps"),
       nb::arg("detect_dead_ends") = false, nb::arg("deadline") = nb::none(),
-      "The states (as true propositions), actions and result of one episode.");
+      "The states (as true propositions), actions and result of one episode; and of a policy that tells, how each action "
+      "was decided.");
 }
 
 }  // namespace asnets

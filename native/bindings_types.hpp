@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -12,6 +13,7 @@
 #include "heuristics/dead_end_detector.hpp"
 #include "heuristics/relaxed_task.hpp"
 #include "interruption.hpp"
+#include "policy/decision.hpp"
 #include "policy/episodes.hpp"
 #include "random.hpp"
 #include "simulator.hpp"
@@ -200,7 +202,16 @@ class PyStates {
 struct PyPolicy {
   const PyTask& task;
   PolicyFactory make;
+  bool has_memory = false;  // What it does depends on the run so far, not on the state alone.
 };
+
+// What looks ahead before each step of a run in a task; makes one for each thread.
+struct PyStepSearch {
+  const PyTask& task;
+  std::function<std::unique_ptr<StepSearch>()> make;
+};
+
+nb::dict decision_to_python(const Decision& decision);
 
 inline nb::tuple episodes_to_python(const std::vector<Episode>& episodes) {
   std::vector<std::int64_t> steps;

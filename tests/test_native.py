@@ -476,7 +476,7 @@ def test_many_machines_can_be_stepped() -> None:
     assert endings.tolist() == [2] * 10
     deaths = survivals = starts = failures = 0
     for episode in range(10):
-        states, actions, _ = _native.trace_episode(_native.RandomPolicy(ring.task.native), 5, episode, 50)
+        states, actions, _, _ = _native.trace_episode(_native.RandomPolicy(ring.task.native), 5, episode, 50)
         assert states[0].tolist() == []
         assert len(states) == 51
         running = [frozenset(state.tolist()) for state in states]

@@ -9,6 +9,7 @@
 
 #include "heuristics/dead_end_detector.hpp"
 #include "interruption.hpp"
+#include "policy/decision.hpp"
 #include "policy/draw.hpp"
 #include "policy/loop_detector.hpp"
 #include "policy/policy.hpp"
@@ -136,11 +137,13 @@ class EpisodeBatch {
   std::vector<std::int32_t> stack_;
 };
 
-// One such episode with the states it visits (words one after the other) and the actions it takes.
+// One such episode with the states it visits (words one after the other), the actions it takes and, of a policy that
+// tells, how each of them was decided.
 struct Trace {
   Episode episode;
   std::vector<Word> states;
   std::vector<ActionId> actions;
+  std::vector<Decision> decisions;
 };
 Trace trace_episode(const Task& task, const PolicyFactory& make_policy, const DetectorFactory& make_detector,
                     std::uint64_t seed, std::uint64_t episode, std::int64_t max_steps, const Stop& poll);

@@ -103,6 +103,12 @@ void NetworkPolicy::distribution(const Word* state, ActionDistribution& result) 
   }
 }
 
+void NetworkPolicy::preferences(const Word* state, ActionDistribution& result) {
+  evaluate(state);
+  result.actions = actions_;
+  result.probabilities = probabilities_;
+}
+
 std::vector<float> NetworkPolicy::logits(const Word* state) {
   actions_.resize(network_.structure->num_actions());
   for (std::size_t a = 0; a < actions_.size(); ++a) actions_[a] = static_cast<ActionId>(a);
@@ -120,6 +126,7 @@ class NetworkPolicyPool::Lease final : public Policy {
   Lease& operator=(const Lease&) = delete;
   ActionId choose(const Word* state, RandomStream& random) override { return policy_->choose(state, random); }
   void distribution(const Word* state, ActionDistribution& result) override { policy_->distribution(state, result); }
+  void preferences(const Word* state, ActionDistribution& result) override { policy_->preferences(state, result); }
 
  private:
   std::shared_ptr<NetworkPolicyPool> pool_;

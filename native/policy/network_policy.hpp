@@ -52,6 +52,7 @@ class NetworkPolicy final : public Policy {
   // depends on the order of actions. Draws one number if sampled, or if there are several.
   ActionId choose(const Word* state, RandomStream& random) override;
   void distribution(const Word* state, ActionDistribution& result) override;
+  void preferences(const Word* state, ActionDistribution& result) override;
 
   // The applicable actions, ascending, and their probabilities; valid until the next call.
   void evaluate(const Word* state);

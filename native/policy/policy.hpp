@@ -10,6 +10,8 @@
 
 namespace asnets {
 
+struct Decision;
+
 // The actions that a policy may choose in a state, in an order of its own, and how probable each is; none where it gives
 // up.
 struct ActionDistribution {
@@ -37,6 +39,11 @@ class Policy {
   virtual ActionId choose(const Word* state, RandomStream& random) = 0;
   // What `choose` draws from.
   virtual void distribution(const Word* state, ActionDistribution& result) = 0;
+  // How it weighs all applicable actions: of a network the softmax, also where it takes the likeliest one. Empty where it
+  // has nothing to say of the actions that it does not choose.
+  virtual void preferences(const Word* /*state*/, ActionDistribution& result) { result.clear(); }
+  // By whom and why the last action was chosen; null where there is one that chooses.
+  virtual const Decision* decision() const { return nullptr; }
 };
 
 // Throws std::invalid_argument if it is no distribution over actions that are applicable in the state.

@@ -22,6 +22,7 @@ class RandomPolicy final : public Policy {
     result.actions.assign(actions_.actions().begin(), actions_.actions().end());
     result.probabilities.assign(result.actions.size(), 1.0 / static_cast<double>(result.actions.size()));
   }
+  void preferences(const Word* state, ActionDistribution& result) override { distribution(state, result); }
 
  private:
   const SuccessorGenerator& generator_;

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from asnets.planning import PLANNERS as PLANNERS
     from asnets.policies import POLICIES as POLICIES
     from asnets.policies import FunctionPolicy as FunctionPolicy
+    from asnets.policies import GuardedPolicy as GuardedPolicy
     from asnets.policies import RandomPolicy as RandomPolicy
     from asnets.policies import SavedPolicy as SavedPolicy
     from asnets.simulator import Simulator as Simulator
@@ -84,7 +85,7 @@ _HOMES = {
     "asnets.grounding": ("GroundTask",),
     "asnets.loading": ("generate", "load", "load_text"),
     "asnets.planning": ("HEURISTICS", "OBJECTIVES", "PLANNERS"),
-    "asnets.policies": ("FunctionPolicy", "POLICIES", "RandomPolicy", "SavedPolicy"),
+    "asnets.policies": ("FunctionPolicy", "GuardedPolicy", "POLICIES", "RandomPolicy", "SavedPolicy"),
     "asnets.simulator": ("Simulator", "State"),
     "asnets.solving": ("solve",),
     "asnets.verification.verify": ("verify",),

@@ -24,6 +24,7 @@ from asnets.network.signature import DomainSignature
 from asnets.network.weights import Network, num_parameters
 from asnets.notebook import NotebookView
 from asnets.planning import ActionFeatures
+from asnets.policies.guarded import DEFAULT_ON_LOOP, DEFAULT_SHIELD_EXPANSIONS, Search, guarded
 from asnets.policies.networks import NetworkPolicy, network_policy
 from asnets.ppddl import log_warning
 from asnets.training.config import named_preset
@@ -149,12 +150,20 @@ class Policy(NotebookView):
         episode: int = 0,
         max_steps: int = 300,
         sampled: bool = False,
+        on_loop: str = DEFAULT_ON_LOOP,
+        shield: bool = False,
+        shield_expansions: int = DEFAULT_SHIELD_EXPANSIONS,
+        search: Search | None = None,
         detect_dead_ends: bool = True,
         deadline: Deadline = NO_DEADLINE,
     ) -> Run:
-        """One run of the policy: of those that `evaluate` makes with the same seed, the one of this number."""
+        """One run of the policy: of those that `evaluate` makes with the same seed, the one of this number.
+
+        For a way out of loops, a shield and a search, see `asnets.GuardedPolicy`.
+        """
+        policy = self.of(task, sampled=sampled)
         return run(
-            self.of(task, sampled=sampled),
+            guarded(policy, on_loop=on_loop, shield=shield, shield_expansions=shield_expansions, search=search),
             seed=seed,
             episode=episode,
             max_steps=max_steps,
@@ -173,12 +182,20 @@ class Policy(NotebookView):
         memory_limit: int = 10 * 10**9,
         threads: int = 1,
         sampled: bool = False,
+        on_loop: str = DEFAULT_ON_LOOP,
+        shield: bool = False,
+        shield_expansions: int = DEFAULT_SHIELD_EXPANSIONS,
+        search: Search | None = None,
         detect_dead_ends: bool = True,
         progress: bool | Callable[[int], None] = False,
     ) -> Evaluation:
-        """Many runs of the policy, greedy or sampled; see `asnets.evaluation.evaluate.evaluate`."""
+        """Many runs of the policy, greedy or sampled; see `asnets.evaluation.evaluate.evaluate`.
+
+        For a way out of loops, a shield and a search, see `asnets.GuardedPolicy`.
+        """
+        policy = self.of(task, sampled=sampled)
         return evaluate(
-            self.of(task, sampled=sampled),
+            guarded(policy, on_loop=on_loop, shield=shield, shield_expansions=shield_expansions, search=search),
             runs=runs,
             max_steps=max_steps,
             seed=seed,
@@ -189,11 +206,20 @@ class Policy(NotebookView):
             progress=progress,
         )
 
-    def verify(self, task: GroundTask, *, sampled: bool = False, **options: Any) -> Verification:
-        """What the policy guarantees, greedy or sampled; see `asnets.verify` for the options."""
+    def verify(
+        self,
+        task: GroundTask,
+        *,
+        sampled: bool = False,
+        shield: bool = False,
+        shield_expansions: int = DEFAULT_SHIELD_EXPANSIONS,
+        **options: Any,
+    ) -> Verification:
+        """What the policy guarantees, greedy or sampled, also with a shield; see `asnets.verify` for the options."""
         from asnets.verification.verify import verify
 
-        return verify(self.of(task, sampled=sampled), **options)
+        policy = self.of(task, sampled=sampled)
+        return verify(guarded(policy, shield=shield, shield_expansions=shield_expansions), **options)
 
     def __repr__(self) -> str:
         signature, config = self.signature, self.config

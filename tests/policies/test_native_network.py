@@ -189,7 +189,7 @@ def test_sampled_actions_follow_the_probabilities() -> None:
     np.testing.assert_allclose(probabilities, expected / expected.sum(), rtol=1e-6)
     counts = np.zeros(len(actions), int)
     for episode in range(4000):
-        _, taken, _ = _native.trace_episode(policy.native, 7, episode, 10)
+        _, taken, _, _ = _native.trace_episode(policy.native, 7, episode, 10)
         counts[np.searchsorted(actions, taken[0])] += 1
     check_frequencies(counts.tolist(), probabilities.tolist())
 
@@ -279,7 +279,7 @@ def walk(task: GroundTask, seed: int, length: int) -> list[list[int]]:
     policy = RandomPolicy(task)
     states: list[list[int]] = []
     for episode in range(length):
-        found, _, _ = _native.trace_episode(policy.native, seed, episode, max(1, length - len(states)))
+        found, _, _, _ = _native.trace_episode(policy.native, seed, episode, max(1, length - len(states)))
         states += [each.tolist() for each in found]
         if len(states) >= length:
             break

@@ -10,6 +10,7 @@ import typer
 from rich.table import Table
 
 from asnets.cli.completion import offer_objectives
+from asnets.cli.guarding import OnLoopOption, ShieldExpansionsOption, ShieldOption, default_on_loop
 from asnets.cli.policies import load_trained
 from asnets.cli.running import (
     DetectDeadEndsOption,
@@ -39,6 +40,7 @@ from asnets.grounding import DEFAULT_LIMITS
 from asnets.grounding.costs import MAX_COST
 from asnets.planning import OBJECTIVES
 from asnets.planning.objectives import default_penalty
+from asnets.policies.guarded import DEFAULT_SHIELD_EXPANSIONS, in_words
 from asnets.progress import progress_bar
 from asnets.words import count
 
@@ -104,6 +106,9 @@ def evaluate(
         typer.Option("--exact-states", min=1, max=2**32 - 2, help="States of the largest chain that --exact solves."),
     ] = 1_000_000,
     sampled: SampledOption = False,
+    on_loop: OnLoopOption = None,
+    shield: ShieldOption = False,
+    shield_expansions: ShieldExpansionsOption = DEFAULT_SHIELD_EXPANSIONS,
     detect_dead_ends: DetectDeadEndsOption = True,
     costs: ModelCostsOption = None,
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
@@ -114,7 +119,7 @@ def evaluate(
 
     The policy is greedy: the likeliest action, one of equals at random; or, with --sampled, drawn. The mean cost, with
     its 95% confidence interval, is over the runs that reached the goal; coverage has a Wilson interval. Runs that
-    failed are counted by how they ended.
+    failed are counted by how they ended. What a way out of loops and a shield did is said below the table.
 
     What the runs say about an objective is an estimate with a confidence interval, not a bound: under penalty the mean
     cost with the penalty for runs that fail, under maxprob the part that reach the goal, under lexicographic the mean
@@ -130,6 +135,12 @@ def evaluate(
     require(
         penalty is None or 0 < penalty <= MAX_COST,
         f"the penalty must be above 0 and at most {MAX_COST:g}, not {penalty}",
+    )
+    rule = default_on_loop(exact) if on_loop is None else on_loop
+    require(
+        not exact or rule == "none",
+        f"--exact cannot be combined with --on-loop {rule}: what the policy does then depends on the run so far, not "
+        "on the state alone; leave out one of them",
     )
     policy = load_trained(model)
     rows: list[_Row] = []
@@ -149,6 +160,9 @@ def evaluate(
                         memory_limit=memory,
                         threads=threads,
                         sampled=sampled,
+                        on_loop=rule,
+                        shield=shield,
+                        shield_expansions=shield_expansions,
                         detect_dead_ends=detect_dead_ends,
                         progress=lambda done, update=update: update(done, "runs"),  # type: ignore[misc]
                     )
@@ -157,6 +171,8 @@ def evaluate(
                     verified = policy.verify(
                         loaded.task,
                         sampled=sampled,
+                        shield=shield,
+                        shield_expansions=shield_expansions,
                         method="exact",
                         penalty=penalty,
                         max_states=exact_states,
@@ -282,6 +298,9 @@ def _show(rows: list[_Row], seed: int, objective: str | None) -> None:
     for row in rows:
         if row.verified is not None:
             print(row.exact_words)
+    for result in results:
+        for sentence in () if result.guard is None else in_words(result.guard):
+            print(f"{result.task.problem}: {sentence}")
     for result in results:
         for failure in result.failures:
             print(f"{result.task.problem}: {failure.example}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from asnets.cli.completion import offer_exports, offer_formats
+from asnets.cli.guarding import ShieldExpansionsOption, ShieldOption
 from asnets.cli.policies import NamedPolicy, load_named
 from asnets.cli.running import (
     DomainArgument,
@@ -29,6 +30,7 @@ from asnets.cli.tables import facts_table, show_table
 from asnets.deadline import Deadline
 from asnets.files import refuse_overwriting
 from asnets.grounding import DEFAULT_LIMITS
+from asnets.policies.guarded import DEFAULT_SHIELD_EXPANSIONS, guarded
 
 if TYPE_CHECKING:
     from asnets.verification.export import Exported
@@ -69,6 +71,8 @@ def export(
         typer.Option("--threads", min=1, max=256, help="How many; all cores if left out. Results are the same."),
     ] = None,
     sampled: SampledOption = False,
+    shield: ShieldOption = False,
+    shield_expansions: ShieldExpansionsOption = DEFAULT_SHIELD_EXPANSIONS,
     costs: ModelCostsOption = None,
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
     lenient: LenientOption = False,
@@ -88,6 +92,7 @@ def export(
     memory = parse_size(memory_limit)
     require(memory > 0, f"the memory limit must be positive, not {memory_limit}")
     require(policy != "mdp" or not sampled, "--sampled is for policies, and mdp is none")
+    require(policy != "mdp" or not shield, "--shield is for policies, and mdp is none")
     chosen = format_of(output, file_format)
     inputs = (None if policy in ("mdp", "random") else policy, domain, problem)
     for path in check_output(output, chosen, force=force):
@@ -98,7 +103,7 @@ def export(
         known_costs = "unit" if named is None else named.costs
         task = load(domain, problem, costs or known_costs, max_actions, lenient, deadline).task
         exported = write(
-            task if named is None else named.of(task),
+            task if named is None else guarded(named.of(task), shield=shield, shield_expansions=shield_expansions),
             output,
             format=chosen,
             states=states,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from asnets.cli.guarding import OnLoopOption, ShieldExpansionsOption, ShieldOption, default_on_loop
 from asnets.cli.policies import load_trained
 from asnets.cli.running import (
     DetectDeadEndsOption,
@@ -30,6 +32,7 @@ from asnets.errors import LimitError
 from asnets.evaluation.rollouts import check_run
 from asnets.files import refuse_overwriting, write_atomically
 from asnets.grounding import DEFAULT_LIMITS, GroundTask
+from asnets.policies.guarded import DEFAULT_SHIELD_EXPANSIONS
 
 if TYPE_CHECKING:
     from asnets.evaluation.runs import Run
@@ -50,6 +53,9 @@ def run(
     ] = 0,
     time_limit: TimeLimitOption = None,
     sampled: SampledOption = False,
+    on_loop: OnLoopOption = None,
+    shield: ShieldOption = False,
+    shield_expansions: ShieldExpansionsOption = DEFAULT_SHIELD_EXPANSIONS,
     detect_dead_ends: DetectDeadEndsOption = True,
     costs: ModelCostsOption = None,
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
@@ -58,7 +64,8 @@ def run(
 ) -> None:
     """Run a trained policy once and show every step.
 
-    Of each step: the action, its probability, the second choice, and what became true (+) and false (-).
+    Of each step: the action, its probability, the second choice, whose action it is and why where it is not what the
+    policy alone does, and what became true (+) and false (-).
 
     With -o also as a picture: the map of a tireworld, the towers of a blocks world, the steps of anything else. A page
     (.html) goes through the run step by step; .svg is an overview.
@@ -78,6 +85,9 @@ def run(
             episode=episode,
             max_steps=max_steps,
             sampled=sampled,
+            on_loop=default_on_loop() if on_loop is None else on_loop,
+            shield=shield,
+            shield_expansions=shield_expansions,
             detect_dead_ends=detect_dead_ends,
             deadline=deadline,
         )
@@ -109,12 +119,13 @@ def _as_json(task: GroundTask, found: Run, picture: Path | None) -> dict[str, ob
         "steps": [
             {
                 "action": step.action,
-                "probability": step.probability,
+                "probability": None if math.isnan(step.probability) else step.probability,
                 "runner_up": None
                 if step.runner_up is None
                 else {"action": step.runner_up[0], "probability": step.runner_up[1]},
                 "added": list(step.added),
                 "deleted": list(step.deleted),
+                **({} if step.decision is None else {"decision": step.decision.to_dict()}),
             }
             for step in found.steps
         ],
@@ -129,6 +140,8 @@ def _show(found: Run, task: GroundTask, picture: Path | None) -> None:
         changes = " ".join([*(f"+{name}" for name in step.added), *(f"-{name}" for name in step.deleted)])
         other = "" if step.runner_up is None else f", before {step.runner_up[0]} {step.runner_up[1]:.3f}"
         print(f"{number:>{width}}  {step.action}  {step.probability:.3f}{other}")
+        if step.decision is not None and (words := step.decision.words(step.action)):
+            print(f"{'':>{width}}    {words}")
         print(f"{'':>{width}}    {changes or 'no change'}")
     print(record)
     if picture is not None:

@@ -11,6 +11,7 @@ import typer
 from rich.table import Table
 
 from asnets.cli.completion import offer_models, offer_objectives, offering
+from asnets.cli.guarding import ShieldExpansionsOption, ShieldOption
 from asnets.cli.policies import load_named
 from asnets.cli.running import (
     JsonOption,
@@ -34,6 +35,7 @@ from asnets.evaluation.rollouts import check_run
 from asnets.files import refuse_overwriting, write_atomically
 from asnets.grounding import DEFAULT_LIMITS
 from asnets.planning import OBJECTIVES
+from asnets.policies.guarded import DEFAULT_SHIELD_EXPANSIONS, guarded
 
 if TYPE_CHECKING:
     from asnets.verification.counterexamples import Counterexample
@@ -130,6 +132,8 @@ def verify(
         typer.Option("-o", "--output", metavar="FILE.html", help="Draw the ways into failure, step by step."),
     ] = None,
     sampled: SampledOption = False,
+    shield: ShieldOption = False,
+    shield_expansions: ShieldExpansionsOption = DEFAULT_SHIELD_EXPANSIONS,
     costs: ModelCostsOption = None,
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
     lenient: LenientOption = False,
@@ -165,7 +169,7 @@ def verify(
             with bounded(deadline, f"verifying {policy} on {problem}"):
                 loaded = load(domain, problem, costs or chosen.costs, max_actions, lenient, deadline)
                 result = verify_policy(
-                    chosen.of(loaded.task),
+                    guarded(chosen.of(loaded.task), shield=shield, shield_expansions=shield_expansions),
                     method=method,  # type: ignore[arg-type]
                     objective=objective,
                     penalty=penalty,

@@ -20,6 +20,7 @@ from asnets.evaluation.statistics import wilson_interval_95
 from asnets.frames import frame
 from asnets.grounding import GroundTask
 from asnets.notebook import NotebookView
+from asnets.policies.guarded import GuardCounts, GuardedPolicy
 from asnets.policies.protocol import TaskPolicy
 from asnets.progress import progress_bar, show_progress
 
@@ -40,6 +41,7 @@ class Evaluation(NotebookView):
         seconds: In total, and what went to the simulation and, of a network in the compiled core, to its features and
             to the network.
         failures: One for each way in which runs failed, with an example.
+        guard: What a guarded policy's guards did, in all runs that were begun; None for other policies.
     """
 
     task: GroundTask
@@ -48,6 +50,7 @@ class Evaluation(NotebookView):
     status: EvaluationStatus
     seconds: dict[str, float]
     failures: tuple[Failure, ...] = ()
+    guard: GuardCounts | None = None
 
     def __repr__(self) -> str:
         cost = "" if self.finished.mean_cost is None else f", mean cost {self.finished.mean_cost:.2f}"
@@ -96,6 +99,7 @@ class Evaluation(NotebookView):
             "costs": self.task.cost_mode,
             "status": self.status,
             "failures": [failure.to_dict() for failure in self.failures],
+            "guard": None if self.guard is None else self.guard.to_dict(),
             "seconds": self.seconds,
             "max_steps": self.finished.max_steps,
             "seed": self.finished.seed,
@@ -145,6 +149,7 @@ def evaluate(
         raise ConfigError(f"the time limit must be positive and finite, not {time_limit}")
     within = Deadline(time_limit, within=deadline)
     spent = network_seconds(policy)
+    counted = policy.counts() if isinstance(policy, GuardedPolicy) else None
     run = partial(
         simulate,
         policy,
@@ -165,9 +170,10 @@ def evaluate(
         "simulation": max(0.0, in_episodes * workers - features - in_network),
         "total": within.elapsed,
     }
+    guard = policy.counts().since(counted) if isinstance(policy, GuardedPolicy) and counted is not None else None
     finished = _finished_runs(parts, policy.name, seed, max_steps)
     failures = find_failures(policy, finished, detect_dead_ends=detect_dead_ends, deadline=within)
-    return Evaluation(policy.task, runs, finished, status, seconds, failures)
+    return Evaluation(policy.task, runs, finished, status, seconds, failures, guard)
 
 
 @contextmanager
@@ -219,6 +225,8 @@ def _finished_runs(parts: list[Simulation], policy: str, seed: int, max_steps: i
 
 def network_seconds(policy: TaskPolicy) -> tuple[float, float]:
     """What a network in the compiled core has spent so far on its features and on itself; 0 for other policies."""
+    if isinstance(policy, GuardedPolicy):
+        return (0.0, 0.0) if policy.base is None else network_seconds(policy.base)
     native = native_policy(policy)
     if not isinstance(native, _native.NetworkPolicy):
         return 0.0, 0.0

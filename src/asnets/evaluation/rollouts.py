@@ -170,20 +170,28 @@ class Trace:
 
     Attributes:
         states: The true propositions of each state, one more than there are steps.
+        decisions: Of a guarded policy, how each action was decided, as the compiled core gives it; else empty.
     """
 
     record: EpisodeRecord
     steps: tuple[TraceStep, ...]
     states: tuple[npt.NDArray[np.int32], ...]
+    decisions: tuple[dict[str, Any], ...] = ()
 
     @classmethod
-    def of(cls, record: EpisodeRecord, states: Sequence[npt.NDArray[np.int32]], actions: Iterable[int]) -> Trace:
+    def of(
+        cls,
+        record: EpisodeRecord,
+        states: Sequence[npt.NDArray[np.int32]],
+        actions: Iterable[int],
+        decisions: Sequence[dict[str, Any]] = (),
+    ) -> Trace:
         """The trace of an episode through these states, by these actions."""
         steps = (
             TraceStep(int(action), _difference(after, before), _difference(before, after))
             for action, before, after in zip(actions, states, states[1:], strict=False)
         )
-        return cls(record, tuple(steps), tuple(states))
+        return cls(record, tuple(steps), tuple(states), tuple(decisions))
 
     def __repr__(self) -> str:
         return f"<Trace: {self.record}>"
@@ -339,12 +347,15 @@ def trace(
     limit = min(max_steps, _MAX_STEPS)
     native = native_policy(policy)
     if native is not None:
-        states, actions, result = _native.trace_episode(native, seed, episode, limit, detect_dead_ends, deadline.native)
+        states, actions, result, decisions = _native.trace_episode(
+            native, seed, episode, limit, detect_dead_ends, deadline.native
+        )
     else:
+        decisions = []
         states, actions, result = _traced(policy, seed, episode, limit, detect_dead_ends, deadline, distributions)
     steps, costs, endings = result
     record = EpisodeRecord(seed, episode, int(steps[0]), float(costs[0]), ENDINGS[int(endings[0])])
-    return Trace.of(record, states, actions)
+    return Trace.of(record, states, actions, decisions)
 
 
 def check_policy(policy: object) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from asnets.deadline import NO_DEADLINE, Deadline
+from asnets.evaluation.decisions import StepDecision
 from asnets.evaluation.rollouts import EpisodeRecord, Trace, TraceStep, check_policy, trace
 from asnets.grounding import GroundTask
 from asnets.grounding.task import Ints
@@ -25,22 +27,31 @@ class RunStep:
             left to look at when the deadline passed.
         added: Propositions that became true.
         deleted: Propositions that became false.
+        decision: Of a guarded policy, how the action was decided; else None.
     """
 
     action: str
     probabilities: dict[str, float]
     added: tuple[str, ...]
     deleted: tuple[str, ...]
+    decision: StepDecision | None = None
 
     @classmethod
-    def of(cls, task: GroundTask, step: TraceStep, probabilities: dict[str, float]) -> RunStep:
+    def of(
+        cls,
+        task: GroundTask,
+        step: TraceStep,
+        probabilities: dict[str, float],
+        decision: dict[str, Any] | None = None,
+    ) -> RunStep:
         """A step of a trace, by name."""
         added, deleted = (tuple(map(task.atom_name, atoms)) for atoms in (step.added, step.deleted))
-        return cls(task.action_name(step.action), probabilities, added, deleted)
+        decided = None if decision is None else StepDecision.of(task, decision)
+        return cls(task.action_name(step.action), probabilities, added, deleted, decided)
 
     @property
     def probability(self) -> float:
-        """What the policy gave the action; no number where the deadline had passed."""
+        """What the policy gave the action; no number where the deadline had passed, or there is no policy."""
         return self.probabilities.get(self.action, math.nan)
 
     @property
@@ -112,7 +123,8 @@ def run(
             probabilities = {} if deadline.has_passed() else named_probabilities(policy, state)
         else:
             probabilities = _named(policy, drawn_from[number])
-        steps.append(RunStep.of(task, step, probabilities))
+        decision = traced.decisions[number] if traced.decisions else None
+        steps.append(RunStep.of(task, step, probabilities, decision))
     return Run(tuple(steps), traced, policy)
 
 

@@ -29,6 +29,7 @@ from asnets.evaluation.rollouts import (
 from asnets.grounding import GroundTask
 from asnets.grounding.task import Floats, Ints
 from asnets.machine import num_cores
+from asnets.policies.guarded import check_memoryless
 from asnets.policies.protocol import TaskPolicy
 from asnets.progress import live_figures, show_progress
 
@@ -182,7 +183,8 @@ def explore_chain(
             those left to explore, and states met in a second.
 
     Raises:
-        ConfigError: If a number is out of range, or the policy gives no distribution over applicable actions.
+        ConfigError: If a number is out of range, the policy has memory, or it gives no distribution over applicable
+            actions.
         LimitError: If an action has too many successors to enumerate.
 
     Example:
@@ -192,6 +194,7 @@ def explore_chain(
         (42, True)
     """
     check_policy(policy)
+    check_memoryless(policy, "verified")
     if order not in ORDERS:
         raise ConfigError(f"the order must be one of {', '.join(ORDERS)}, not {order!r}")
     limits = _checked_limits(max_states, memory)

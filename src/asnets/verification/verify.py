@@ -37,6 +37,7 @@ from asnets.errors import ConfigError, LimitError
 from asnets.evaluation.rollouts import check_policy, check_run
 from asnets.grounding.costs import MAX_COST
 from asnets.planning.objectives import default_penalty
+from asnets.policies.guarded import check_memoryless
 from asnets.policies.protocol import TaskPolicy
 from asnets.progress import live_figures, show_progress
 from asnets.verification.chain_solution import ChainSolution, solve_chain
@@ -139,7 +140,7 @@ def verify(
         progress: True for a line on a terminal or in a notebook; or what is called with what is going on, in words.
 
     Raises:
-        ConfigError: If an argument is out of range.
+        ConfigError: If an argument is out of range, or the policy has memory.
 
     Example:
         >>> policy = asnets.Policy.load("triangle-tireworld").of(asnets.generate("triangle-tireworld", 3))
@@ -152,6 +153,7 @@ def verify(
         0.9209707755 (exact)
     """
     check_policy(policy)
+    check_memoryless(policy, "verified")
     check_run(max_steps, seed)
     check_confidence(confidence)
     check_objective(objective)
