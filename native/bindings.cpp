@@ -11,6 +11,7 @@ NB_MODULE(_native, module) {
   asnets::bind_network(module);
   asnets::bind_network_policy(module);
   asnets::bind_guarded_policy(module);
+  asnets::bind_online(module);
   asnets::bind_verification(module);
   asnets::bind_paths(module);
 }

@@ -36,6 +36,7 @@ void bind_guarded_policy(nb::module_& module);
 void bind_heuristics(nb::module_& module);
 void bind_network(nb::module_& module);
 void bind_network_policy(nb::module_& module);
+void bind_online(nb::module_& module);
 void bind_paths(nb::module_& module);
 void bind_planning(nb::module_& module);
 void bind_policy(nb::module_& module);

@@ -157,6 +157,19 @@ void PlannerSearch::report(StateId state, std::span<const ActionId> allowed, Dec
   decision.value = graph.value(state);
 }
 
+bool PlannerSearch::is_as_good(StateId state, ActionId action) const {
+  const SearchGraph& graph = solver_->graph();
+  SearchGraph::Choices all = graph.choices(state);
+  for (SearchGraph::Choice choice; all.next(choice);) {
+    if (choice.action != action) continue;
+    // Of states that are not solved, values are lower bounds only.
+    const bool is_known = std::all_of(choice.successors, choice.successors + choice.size(),
+                                      [&](StateId successor) { return solver_->is_solved(successor); });
+    return is_known && graph.q_value(choice) <= graph.value(state) + options_.solver.epsilon;
+  }
+  return false;
+}
+
 void PlannerSearch::guard(StateId state, const Word* words, ActionId preferred, StepClock& clock, Decision& decision) {
   const auto take_policy = [&](Reason reason) {
     decision.action = preferred;
@@ -166,11 +179,7 @@ void PlannerSearch::guard(StateId state, const Word* words, ActionId preferred, 
   const bool is_solved = solver_->is_solved(state);
   if (is_solved && solver_->finds_optimum()) {
     decision.reason = Reason::kProved;
-    for (const ActionReport& report : decision.actions) {
-      if (report.action == preferred && report.value <= decision.value + options_.solver.epsilon) {
-        take_policy(Reason::kProved);
-      }
-    }
+    if (is_as_good(state, preferred)) take_policy(Reason::kProved);
     return;
   }
   plan_is_better_.fade(kFading);
@@ -203,13 +212,18 @@ void PlannerSearch::guard(StateId state, const Word* words, ActionId preferred, 
     next += count;
     if (plan_is_better_.value() >= needed || policy_is_better_.value() >= needed) break;
   }
-  const double evidence = plan_is_better_.value();
-  if (pairs > 0 && policy_goals == 0) {
-    decision.reason = Reason::kPolicyFails;
-  } else if (evidence >= needed && evidence > policy_is_better_.value()) {
+  // A policy that never fails is left only for what is proved or tested to be better; one that does fail, for what looks
+  // better.
+  const double for_plan = plan_is_better_.value();
+  const double for_policy = policy_is_better_.value();
+  if (pairs == 0) {
+    take_policy(Reason::kNoBudget);
+  } else if (for_plan >= needed && for_plan > for_policy) {
     decision.reason = Reason::kTested;
+  } else if (policy_goals < pairs && for_policy < kTrusted) {
+    decision.reason = Reason::kPolicyFails;
   } else {
-    take_policy(pairs == 0 ? Reason::kNoBudget : Reason::kNotBetter);
+    take_policy(Reason::kNotBetter);
   }
 }
 

@@ -57,13 +57,16 @@ class PlannerSearch final : public StepSearch {
   // From this many states on the table is begun anew.
   static constexpr std::size_t kMostStates = std::size_t{1} << 21;
   static constexpr std::size_t kPairs = 4;       // At a time.
-  static constexpr double kSearchShare = 0.5;    // Of the budget, where there is a policy to compare with.
+  static constexpr double kSearchShare = 0.7;    // Of the budget, where there is a policy to compare with.
+  static constexpr double kTrusted = 4;          // Evidence from which a policy that fails now and then is followed.
   static constexpr double kFading = 0.9;         // Of evidence, from step to step.
 
   void make_solver(const Word* state);
   void search(StateId state, double share, Decision& decision);
   // Reports on all allowed actions, the best first.
   void report(StateId state, std::span<const ActionId> allowed, Decision& decision);
+  // Whether an action is known to be as good as the best one of a state that is solved to optimality.
+  bool is_as_good(StateId state, ActionId action) const;
   void guard(StateId state, const Word* words, ActionId preferred, StepClock& clock, Decision& decision);
 
   const Task& task_;

@@ -105,6 +105,7 @@ class Solver {
   bool finds_optimum() const { return is_optimal_ && is_admissible_; }
 
   SearchGraph& graph() { return graph_; }
+  const SearchGraph& graph() const { return graph_; }
   const Statistics& statistics() const { return statistics_; }
 
  protected:

@@ -60,8 +60,10 @@ if TYPE_CHECKING:
     from asnets.planning import OBJECTIVES as OBJECTIVES
     from asnets.planning import PLANNERS as PLANNERS
     from asnets.policies import POLICIES as POLICIES
+    from asnets.policies import SEARCHES as SEARCHES
     from asnets.policies import FunctionPolicy as FunctionPolicy
     from asnets.policies import GuardedPolicy as GuardedPolicy
+    from asnets.policies import OnlineSearch as OnlineSearch
     from asnets.policies import RandomPolicy as RandomPolicy
     from asnets.policies import SavedPolicy as SavedPolicy
     from asnets.simulator import Simulator as Simulator
@@ -85,7 +87,15 @@ _HOMES = {
     "asnets.grounding": ("GroundTask",),
     "asnets.loading": ("generate", "load", "load_text"),
     "asnets.planning": ("HEURISTICS", "OBJECTIVES", "PLANNERS"),
-    "asnets.policies": ("FunctionPolicy", "GuardedPolicy", "POLICIES", "RandomPolicy", "SavedPolicy"),
+    "asnets.policies": (
+        "FunctionPolicy",
+        "GuardedPolicy",
+        "OnlineSearch",
+        "POLICIES",
+        "RandomPolicy",
+        "SEARCHES",
+        "SavedPolicy",
+    ),
     "asnets.simulator": ("Simulator", "State"),
     "asnets.solving": ("solve",),
     "asnets.verification.verify": ("verify",),

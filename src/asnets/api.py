@@ -24,8 +24,9 @@ from asnets.network.signature import DomainSignature
 from asnets.network.weights import Network, num_parameters
 from asnets.notebook import NotebookView
 from asnets.planning import ActionFeatures
-from asnets.policies.guarded import DEFAULT_ON_LOOP, DEFAULT_SHIELD_EXPANSIONS, Search, guarded
+from asnets.policies.guarded import DEFAULT_ON_LOOP, DEFAULT_SHIELD_EXPANSIONS, guarded
 from asnets.policies.networks import NetworkPolicy, network_policy
+from asnets.policies.online_search import OnlineSearch
 from asnets.ppddl import log_warning
 from asnets.training.config import named_preset
 from asnets.training.history import History, read_history
@@ -153,7 +154,7 @@ class Policy(NotebookView):
         on_loop: str = DEFAULT_ON_LOOP,
         shield: bool = False,
         shield_expansions: int = DEFAULT_SHIELD_EXPANSIONS,
-        search: Search | None = None,
+        search: OnlineSearch | None = None,
         detect_dead_ends: bool = True,
         deadline: Deadline = NO_DEADLINE,
     ) -> Run:
@@ -185,7 +186,7 @@ class Policy(NotebookView):
         on_loop: str = DEFAULT_ON_LOOP,
         shield: bool = False,
         shield_expansions: int = DEFAULT_SHIELD_EXPANSIONS,
-        search: Search | None = None,
+        search: OnlineSearch | None = None,
         detect_dead_ends: bool = True,
         progress: bool | Callable[[int], None] = False,
     ) -> Evaluation:

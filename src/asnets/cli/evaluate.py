@@ -10,7 +10,19 @@ import typer
 from rich.table import Table
 
 from asnets.cli.completion import offer_objectives
-from asnets.cli.guarding import OnLoopOption, ShieldExpansionsOption, ShieldOption, default_on_loop
+from asnets.cli.guarding import (
+    ErrorRateOption,
+    HeuristicOption,
+    LeavesOption,
+    OnLoopOption,
+    RolloutsPerStepOption,
+    SearchOption,
+    ShieldExpansionsOption,
+    ShieldOption,
+    TimePerStepOption,
+    default_on_loop,
+    online_search,
+)
 from asnets.cli.policies import load_trained
 from asnets.cli.running import (
     DetectDeadEndsOption,
@@ -106,6 +118,12 @@ def evaluate(
         typer.Option("--exact-states", min=1, max=2**32 - 2, help="States of the largest chain that --exact solves."),
     ] = 1_000_000,
     sampled: SampledOption = False,
+    search: SearchOption = None,
+    time_per_step: TimePerStepOption = None,
+    rollouts_per_step: RolloutsPerStepOption = None,
+    heuristic: HeuristicOption = None,
+    leaves: LeavesOption = "auto",
+    error_rate: ErrorRateOption = None,
     on_loop: OnLoopOption = None,
     shield: ShieldOption = False,
     shield_expansions: ShieldExpansionsOption = DEFAULT_SHIELD_EXPANSIONS,
@@ -142,6 +160,17 @@ def evaluate(
         f"--exact cannot be combined with --on-loop {rule}: what the policy does then depends on the run so far, not "
         "on the state alone; leave out one of them",
     )
+    asked = online_search(
+        search,
+        time_per_step=time_per_step,
+        rollouts_per_step=rollouts_per_step,
+        heuristic=heuristic,
+        leaves=leaves,
+        error_rate=error_rate,
+        penalty=penalty,
+        rollout_steps=max_steps,
+    )
+    require(not exact or asked is None, "--exact cannot be combined with --search: what is found depends on the run")
     policy = load_trained(model)
     rows: list[_Row] = []
     for problem in problems:
@@ -163,6 +192,7 @@ def evaluate(
                         on_loop=rule,
                         shield=shield,
                         shield_expansions=shield_expansions,
+                        search=asked,
                         detect_dead_ends=detect_dead_ends,
                         progress=lambda done, update=update: update(done, "runs"),  # type: ignore[misc]
                     )

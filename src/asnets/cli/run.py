@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from asnets.cli.guarding import OnLoopOption, ShieldExpansionsOption, ShieldOption, default_on_loop
+from asnets.cli.guarding import (
+    ErrorRateOption,
+    HeuristicOption,
+    LeavesOption,
+    OnLoopOption,
+    RolloutsPerStepOption,
+    SearchOption,
+    ShieldExpansionsOption,
+    ShieldOption,
+    TimePerStepOption,
+    default_on_loop,
+    online_search,
+)
 from asnets.cli.policies import load_trained
 from asnets.cli.running import (
     DetectDeadEndsOption,
@@ -21,6 +33,7 @@ from asnets.cli.running import (
     ProblemArgument,
     SampledOption,
     SeedOption,
+    ThreadsOption,
     TimeLimitOption,
     bounded,
     load,
@@ -51,8 +64,15 @@ def run(
     episode: Annotated[
         int, typer.Option("--episode", min=0, help="Which of the runs that `asnets evaluate` makes with the seed.")
     ] = 0,
+    threads: ThreadsOption = 1,
     time_limit: TimeLimitOption = None,
     sampled: SampledOption = False,
+    search: SearchOption = None,
+    time_per_step: TimePerStepOption = None,
+    rollouts_per_step: RolloutsPerStepOption = None,
+    heuristic: HeuristicOption = None,
+    leaves: LeavesOption = "auto",
+    error_rate: ErrorRateOption = None,
     on_loop: OnLoopOption = None,
     shield: ShieldOption = False,
     shield_expansions: ShieldExpansionsOption = DEFAULT_SHIELD_EXPANSIONS,
@@ -75,6 +95,16 @@ def run(
     if output is not None:
         refuse_overwriting(output, (model, domain, problem))
     check_run(max_steps, seed, first=episode)
+    asked = online_search(
+        search,
+        time_per_step=time_per_step,
+        rollouts_per_step=rollouts_per_step,
+        heuristic=heuristic,
+        leaves=leaves,
+        error_rate=error_rate,
+        rollout_steps=max_steps,
+        threads=threads,
+    )
     deadline = Deadline(time_limit)
     with bounded(deadline, f"running {model} on {problem or domain}"):
         policy = load_trained(model)
@@ -88,6 +118,7 @@ def run(
             on_loop=default_on_loop() if on_loop is None else on_loop,
             shield=shield,
             shield_expansions=shield_expansions,
+            search=asked,
             detect_dead_ends=detect_dead_ends,
             deadline=deadline,
         )

@@ -1,7 +1,8 @@
 """Policies of a task behind one protocol; `torch_network` imports torch and is imported by name."""
 
 from asnets.policies.function import Choice, FunctionPolicy
-from asnets.policies.guarded import ON_LOOP, GuardCounts, GuardedPolicy, Search
+from asnets.policies.guarded import ON_LOOP, GuardCounts, GuardedPolicy
+from asnets.policies.online_search import LEAVES, SEARCHES, OnlineSearch, SearchInfo
 from asnets.policies.protocol import Distribution, TaskPolicy
 from asnets.policies.random import RandomPolicy
 from asnets.policies.registry import POLICIES, PolicyKind
@@ -16,17 +17,20 @@ from asnets.policies.table import (
 )
 
 __all__ = [
+    "LEAVES",
     "ON_LOOP",
     "POLICIES",
+    "SEARCHES",
     "Choice",
     "Distribution",
     "FunctionPolicy",
     "GuardCounts",
     "GuardedPolicy",
+    "OnlineSearch",
     "PolicyKind",
     "RandomPolicy",
     "SavedPolicy",
-    "Search",
+    "SearchInfo",
     "TaskPolicy",
     "extract_policy",
     "is_policy",

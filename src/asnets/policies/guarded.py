@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from asnets import _native
 from asnets.errors import ConfigError
 from asnets.grounding import GroundTask
 from asnets.grounding.task import Floats, Ints
+from asnets.policies.online_search import OnlineSearch
 from asnets.policies.protocol import Distribution, TaskPolicy, native_distributions
 from asnets.words import count
 
@@ -54,20 +55,6 @@ REASONS: dict[str, str] = {
     "excluded": "the shield excludes what would have been taken",
 }
 """Why, in words; by the names of the compiled core."""
-
-
-class Search(Protocol):
-    """What looks ahead before each step.
-
-    Attributes:
-        name: For reports.
-        native: In the compiled core, for the task of the policy that is guarded.
-    """
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def native(self) -> _native.StepSearch: ...
 
 
 @dataclass(frozen=True)
@@ -133,6 +120,7 @@ class GuardedPolicy:
 
     Attributes:
         base: The policy that is guarded; None where the search acts alone.
+        search: What decides beside it, if anything does.
         name: For reports.
         has_memory: Whether what it does depends on the run so far.
         native: In the compiled core.
@@ -154,7 +142,7 @@ class GuardedPolicy:
         on_loop: str = DEFAULT_ON_LOOP,
         shield: bool = False,
         shield_expansions: int = DEFAULT_SHIELD_EXPANSIONS,
-        search: Search | None = None,
+        search: OnlineSearch | None = None,
     ) -> None:
         """Guards a policy.
 
@@ -186,12 +174,15 @@ class GuardedPolicy:
         self.sampled = policy is not None and policy.sampled
         self.has_memory = on_loop != "none" or search is not None
         self.name = _name(policy, on_loop, shield, search)
+        self.search = search
+        base = None if policy is None else _native_of(policy)
+        asked = None if search is None else search.of(of, base)
         at_loops = on_loop == "search"
         self.native: _native.GuardedPolicy = _native.GuardedPolicy(
             of.native,
-            None if policy is None else _native_of(policy),
-            None if search is None or at_loops else search.native,
-            search.native if search is not None and at_loops else None,
+            base,
+            None if at_loops else asked,
+            asked if at_loops else None,
             on_loop,
             shield_expansions if shield else None,
             self.sampled,
@@ -224,7 +215,7 @@ def guarded(
     on_loop: str = DEFAULT_ON_LOOP,
     shield: bool = False,
     shield_expansions: int = DEFAULT_SHIELD_EXPANSIONS,
-    search: Search | None = None,
+    search: OnlineSearch | None = None,
 ) -> TaskPolicy:
     """The policy with the guards that are asked for; the policy itself where there are none. See `GuardedPolicy`."""
     if on_loop == "none" and not shield and search is None:
@@ -278,7 +269,7 @@ def _native_of(policy: TaskPolicy) -> _native.Policy:
     return native
 
 
-def _name(policy: TaskPolicy | None, on_loop: str, shield: bool, search: Search | None) -> str:
+def _name(policy: TaskPolicy | None, on_loop: str, shield: bool, search: OnlineSearch | None) -> str:
     parts = ["a shield"] * shield
     if search is not None:
         parts.append(f"{search.name} on loops" if on_loop == "search" else search.name)
