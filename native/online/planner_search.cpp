@@ -8,31 +8,6 @@
 
 namespace asnets {
 
-// What the table says, as a policy.
-class PlannerSearch::PlanPolicy final : public Policy {
- public:
-  // Outside a tree with rollouts at its leaves, `beyond` acts, if it is not null.
-  PlanPolicy(Solver& solver, Puct* tree, Policy* beyond) : solver_(solver), tree_(tree), beyond_(beyond) {}
-
-  ActionId choose(const Word* state, RandomStream& random) override {
-    const StateId id = solver_.graph().add(state);
-    if (beyond_ != nullptr && tree_->choice_nodes(id).empty() && !solver_.graph().is_terminal(id)) {
-      return beyond_->choose(state, random);
-    }
-    return solver_.greedy_action(id);
-  }
-  void distribution(const Word* state, ActionDistribution& result) override {
-    RandomStream unused(0, 0);
-    result.clear();
-    if (const ActionId action = choose(state, unused); action >= 0) result.add(action, 1);
-  }
-
- private:
-  Solver& solver_;
-  Puct* tree_;
-  Policy* beyond_;
-};
-
 PlannerSearch::PlannerSearch(const Task& task, const SuccessorGenerator& generator, PolicyFactory policy,
                              DetectorFactory detector, const PlannerSearchOptions& options)
     : task_(task),
@@ -40,7 +15,6 @@ PlannerSearch::PlannerSearch(const Task& task, const SuccessorGenerator& generat
       planner_(find_planner(options.planner)),
       options_(options),
       most_cost_(kMostCost * options.solver.penalty),
-      detector_(detector ? detector() : nullptr),
       plan_is_better_(most_cost_),
       policy_is_better_(most_cost_) {
   if (policy) {
@@ -54,11 +28,10 @@ void PlannerSearch::begin(const RandomStream& of_episode) {
   step_ = 0;
   solver_.reset();
   plan_is_better_ = policy_is_better_ = Evidence(most_cost_);
+  policy_runs_ = policy_failures_ = 0;
 }
 
 void PlannerSearch::make_solver(const Word* state) {
-  plan_runner_.reset();
-  plan_.reset();
   SolverConfig config = options_.solver;
   config.seed = random_.split(2 * step_ + 1).bits();
   tree_ = nullptr;
@@ -67,9 +40,9 @@ void PlannerSearch::make_solver(const Word* state) {
     if (has_rollout_leaves_ && options_.leaves == Leaves::kAuto) {
       jobs_.clear();
       const RandomStream stream = random_.split(2 * step_ + 1).split(1);
-      for (std::size_t i = 0; i < kPairs; ++i) jobs_.push_back({state, -1, stream.split(i)});
+      for (std::size_t i = 0; i < kFirstRollouts; ++i) jobs_.push_back({state, -1, stream.split(i)});
       const std::vector<Rollout>& results = rollouts_->run(jobs_, nullptr);
-      has_rollout_leaves_ = std::any_of(results.begin(), results.end(), [](const Rollout& r) { return r.reaches_goal; });
+      has_rollout_leaves_ = 4 * std::count_if(results.begin(), results.end(), [](const Rollout& r) { return r.reaches_goal; }) >= 3 * static_cast<std::ptrdiff_t>(results.size());
     }
     auto tree = std::make_unique<Puct>(
         task_, generator_, config,
@@ -79,24 +52,35 @@ void PlannerSearch::make_solver(const Word* state) {
   } else {
     solver_ = planner_.make(task_, generator_, config);
   }
-  plan_ = std::make_unique<PlanPolicy>(*solver_, tree_, tree_ && has_rollout_leaves_ ? &rollouts_->policy() : nullptr);
-  plan_runner_ = std::make_unique<RolloutRunner>(task_, *plan_, detector_.get(),
-                                                 RolloutOptions{options_.max_steps, options_.solver.penalty});
 }
 
 void PlannerSearch::decide(const Word* state, std::span<const ActionId> allowed, ActionId preferred,
                            Decision& decision) {
   StepClock clock(options_.budget, 1);
   if (solver_ == nullptr || solver_->graph().size() > kMostStates) make_solver(state);
+  const bool has_choice = preferred >= 0 && rollouts_ != nullptr;
+  of_step_ = random_.split(2 * step_);
+  of_policy_.clear();
+  decision.rollouts = 0;
+  if (has_choice) {
+    plan_is_better_.fade(kFading);
+    policy_is_better_.fade(kFading);
+    policy_runs_ *= kFading;
+    policy_failures_ *= kFading;
+    StepClock first(options_.budget, kRolloutShare);
+    run_policy(state, preferred, first, decision);
+    clock.spend(first.spent());
+  }
   const StateId id = solver_->graph().add(state);
-  search(id, preferred < 0 || rollouts_ == nullptr ? 1 : kSearchShare, decision);
+  search(id, has_choice ? kSearchShare : 1, decision);
+  clock.spend(decision.simulations);
   report(id, allowed, decision);
   ++step_;
   const bool is_solved = planner_.is_optimal && solver_->is_solved(id);
   decision.decider = is_solved ? Decider::kPlanner : Decider::kSearch;
   decision.reason = Reason::kAlone;
   decision.action = decision.search_action;
-  if (preferred < 0 || rollouts_ == nullptr) return;
+  if (!has_choice) return;
   if (decision.search_action < 0) {
     decision.action = preferred;
     decision.decider = Decider::kPolicy;
@@ -105,7 +89,6 @@ void PlannerSearch::decide(const Word* state, std::span<const ActionId> allowed,
     decision.decider = Decider::kPolicy;
     decision.reason = Reason::kAgreed;
   } else {
-    clock.spend(decision.simulations);
     guard(id, state, preferred, clock, decision);
   }
 }
@@ -170,60 +153,73 @@ bool PlannerSearch::is_as_good(StateId state, ActionId action) const {
   return false;
 }
 
+bool PlannerSearch::run_policy(const Word* state, ActionId preferred, StepClock& clock, Decision& decision) {
+  const std::size_t count = clock.allows(kPairs);
+  jobs_.clear();
+  for (std::size_t i = 0; i < count; ++i) jobs_.push_back({state, preferred, of_step_.split(of_policy_.size() + i)});
+  clock.spend(count);
+  decision.rollouts += count;
+  for (const Rollout& rollout : rollouts_->run(jobs_, clock.deadline())) {
+    if (!rollout.has_ended) return false;
+    of_policy_.push_back(rollout);
+    policy_runs_ += 1;
+    policy_failures_ += !rollout.reaches_goal;
+  }
+  return count > 0;
+}
+
+bool PlannerSearch::compare(const Word* state, std::size_t first, StepClock& clock, Decision& decision) {
+  const std::size_t count = clock.allows(of_policy_.size() - first);
+  jobs_.clear();
+  for (std::size_t i = 0; i < count; ++i) {
+    jobs_.push_back({state, decision.search_action, of_step_.split(first + i)});
+  }
+  clock.spend(count);
+  decision.rollouts += count;
+  const std::vector<Rollout>& of_proposal = rollouts_->run(jobs_, clock.deadline());
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!of_proposal[i].has_ended) return false;
+    const Rollout& of_policy = of_policy_[first + i];
+    // Where neither reaches the goal, what was paid on the way says nothing.
+    if (!of_policy.reaches_goal && !of_proposal[i].reaches_goal) continue;
+    plan_is_better_.add(of_policy.cost, of_proposal[i].cost);
+    policy_is_better_.add(of_proposal[i].cost, of_policy.cost);
+  }
+  return count > 0;
+}
+
 void PlannerSearch::guard(StateId state, const Word* words, ActionId preferred, StepClock& clock, Decision& decision) {
   const auto take_policy = [&](Reason reason) {
     decision.action = preferred;
     decision.decider = Decider::kPolicy;
     decision.reason = reason;
   };
-  const bool is_solved = solver_->is_solved(state);
-  if (is_solved && solver_->finds_optimum()) {
+  if (solver_->finds_optimum() && solver_->is_solved(state)) {
     decision.reason = Reason::kProved;
     if (is_as_good(state, preferred)) take_policy(Reason::kProved);
     return;
   }
-  plan_is_better_.fade(kFading);
-  policy_is_better_.fade(kFading);
-  const RandomStream of_step = random_.split(2 * step_);
-  std::size_t pairs = 0;
-  std::size_t policy_goals = 0;
   const double needed = 1 / options_.error_rate;
-  for (std::size_t next = 0;;) {
-    const std::size_t count = clock.allows(2 * kPairs) / 2;
-    if (count == 0) break;
-    jobs_.clear();
-    for (std::size_t i = 0; i < count; ++i) jobs_.push_back({words, preferred, of_step.split(next + i)});
-    const std::vector<Rollout>& of_policy = rollouts_->run(jobs_, clock.deadline());
-    clock.spend(2 * count);
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!of_policy[i].has_ended) continue;
-      // A table that is solved knows what its policy is worth.
-      const Rollout of_plan = is_solved ? Rollout{decision.value, true, true}
-                                        : plan_runner_->run(words, decision.search_action, of_step.split(next + i),
-                                                            clock.deadline());
-      if (!of_plan.has_ended) continue;
-      ++pairs;
-      decision.rollouts += is_solved ? 1 : 2;
-      policy_goals += of_policy[i].reaches_goal;
-      if (!of_policy[i].reaches_goal && !of_plan.reaches_goal) continue;
-      plan_is_better_.add(of_policy[i].cost, of_plan.cost);
-      policy_is_better_.add(of_plan.cost, of_policy[i].cost);
-    }
-    next += count;
-    if (plan_is_better_.value() >= needed || policy_is_better_.value() >= needed) break;
+  const auto is_decided = [&] {
+    return plan_is_better_.value() >= needed || policy_is_better_.value() >= std::max(needed, kTrusted);
+  };
+  for (std::size_t compared = 0; !is_decided();) {
+    if (compared == of_policy_.size() && !run_policy(words, preferred, clock, decision)) break;
+    const std::size_t next = of_policy_.size();
+    if (!compare(words, compared, clock, decision)) break;
+    compared = next;
   }
-  // A policy that never fails is left only for what is proved or tested to be better; one that does fail, for what looks
-  // better.
   const double for_plan = plan_is_better_.value();
   const double for_policy = policy_is_better_.value();
-  if (pairs == 0) {
-    take_policy(Reason::kNoBudget);
-  } else if (for_plan >= needed && for_plan > for_policy) {
+  const bool is_known = of_policy_.size() >= kPairs;  // Or else what was seen in the last steps counts.
+  const bool fails = is_known ? std::any_of(of_policy_.begin(), of_policy_.end(), [](const Rollout& r) { return !r.reaches_goal; })
+                              : policy_failures_ > kFew;
+  if (for_plan >= needed && for_plan > for_policy) {
     decision.reason = Reason::kTested;
-  } else if (policy_goals < pairs && for_policy < kTrusted) {
+  } else if (fails && for_policy < kTrusted) {
     decision.reason = Reason::kPolicyFails;
   } else {
-    take_policy(Reason::kNotBetter);
+    take_policy(policy_runs_ == 0 ? Reason::kNoBudget : Reason::kNotBetter);
   }
 }
 

@@ -2,16 +2,15 @@
 //
 // What it computes: the planner's table is kept during a run; in each step it searches from the current state as far as its
 // share of the budget goes, and proposes the best action of its table. Where the policy would do something else, the guard
-// compares what both come to by paired rollouts: the policy's action and the policy afterwards, against the proposed
-// action and the table's greedy policy afterwards (outside a tree with rollouts at its leaves: the policy). So it judges a
-// plan by what it is worth, not by what the search thinks of it.
-// The proposed action is taken where
-//  - the planner has solved the state, and is optimal: proved;
-//  - no rollout of the policy from here reaches the goal: the policy has nothing to say;
-//  - the evidence (evidence.hpp) that the plan is better reaches 1 / error rate, and is above that of the contrary. It is
-//    gathered over the steps of a run, older steps counting less.
-// What it guarantees: if following the planner is not better in any state of a run, the probability that the guard ever
-// prefers it although the policy's rollouts reach the goal is at most the error rate.
+// compares both by paired rollouts, in which the policy goes on after either action, and by what is proved. The proposed
+// action is taken where
+//  - the planner has solved the state to optimality, and the policy's action is not known to be as good: proved;
+//  - the evidence (evidence.hpp) that it is better reaches 1 / error rate, and is above that of the contrary. It is
+//    gathered over the steps of a run, older steps counting less;
+//  - rollouts of the policy fail now and then, and there is no evidence of kTrusted or more that its action is better:
+//    what a search finds is worth more than what follows by a policy that fails, and the rollouts cannot show it.
+// What it guarantees: where the rollouts of the policy do not fail, and no proposal is better than the policy's action in
+// any state of a run, the probability that one is ever taken is at most the error rate.
 #pragma once
 
 #include <memory>
@@ -52,12 +51,13 @@ class PlannerSearch final : public StepSearch {
   void decide(const Word* state, std::span<const ActionId> allowed, ActionId preferred, Decision& decision) override;
 
  private:
-  class PlanPolicy;
-
   // From this many states on the table is begun anew.
   static constexpr std::size_t kMostStates = std::size_t{1} << 21;
+  static constexpr std::size_t kFirstRollouts = 8;  // To choose what a tree has at its leaves.
   static constexpr std::size_t kPairs = 4;       // At a time.
-  static constexpr double kSearchShare = 0.7;    // Of the budget, where there is a policy to compare with.
+  static constexpr double kRolloutShare = 0.2;   // Of the budget, for rollouts of the policy before the search.
+  static constexpr double kSearchShare = 0.6;    // Of the budget, where there is a policy to compare with.
+  static constexpr double kFew = 0.25;           // Failures, as far as they have not faded.
   static constexpr double kTrusted = 4;          // Evidence from which a policy that fails now and then is followed.
   static constexpr double kFading = 0.9;         // Of evidence, from step to step.
 
@@ -67,6 +67,10 @@ class PlannerSearch final : public StepSearch {
   void report(StateId state, std::span<const ActionId> allowed, Decision& decision);
   // Whether an action is known to be as good as the best one of a state that is solved to optimality.
   bool is_as_good(StateId state, ActionId action) const;
+  // Rollouts of the policy's action and the policy afterwards; false where the budget ended.
+  bool run_policy(const Word* state, ActionId preferred, StepClock& clock, Decision& decision);
+  // Rollouts of the proposed action and the policy afterwards, each with the luck of one of those, from the given one on.
+  bool compare(const Word* state, std::size_t first, StepClock& clock, Decision& decision);
   void guard(StateId state, const Word* words, ActionId preferred, StepClock& clock, Decision& decision);
 
   const Task& task_;
@@ -75,16 +79,17 @@ class PlannerSearch final : public StepSearch {
   PlannerSearchOptions options_;
   const double most_cost_;
   std::unique_ptr<Rollouts> rollouts_;  // Of the policy; null if there is none.
-  std::unique_ptr<DeadEndDetector> detector_;
   std::unique_ptr<Solver> solver_;
   Puct* tree_ = nullptr;  // The solver, if it is one.
   bool has_rollout_leaves_ = false;
-  std::unique_ptr<Policy> plan_;
-  std::unique_ptr<RolloutRunner> plan_runner_;
   RandomStream random_{0, 0};
+  RandomStream of_step_{0, 0};
   std::uint64_t step_ = 0;
   Evidence plan_is_better_;
   Evidence policy_is_better_;
+  double policy_runs_ = 0;  // Rollouts of the policy in this run, older ones counting less, and those that failed.
+  double policy_failures_ = 0;
+  std::vector<Rollout> of_policy_;  // In this step.
   std::vector<Rollouts::Job> jobs_;
 };
 

@@ -77,25 +77,28 @@ void Puct::add_node(StateId state) {
   if (graph_.is_dead(state)) return;  // Without any action.
   Node node{choice_nodes_.size(), 0};
   SearchGraph::Choices all = graph_.choices(state);
-  for (SearchGraph::Choice choice; all.next(choice);) {
-    choice_nodes_.push_back({choice.action, 0});
-    ++node.count;
-  }
-  const double uniform = 1 / static_cast<double>(node.count);
-  double total = 0;
-  std::unordered_map<ActionId, double> given;
-  if (options_.prior != nullptr) {
-    options_.prior->preferences(graph_.table().state(state), prior_);
-    for (std::size_t i = 0; i < prior_.actions.size(); ++i) given[prior_.actions[i]] = prior_.probabilities[i];
-    for (std::size_t i = 0; i < node.count; ++i) total += given[choice_nodes_[node.first + i].action];
-  }
+  for (SearchGraph::Choice choice; all.next(choice); ++node.count) choice_nodes_.push_back({choice.action, 0});
   for (std::size_t i = 0; i < node.count; ++i) {
-    ChoiceNode& choice = choice_nodes_[node.first + i];
-    choice.prior = total > 0 ? (1 - kUniformShare) * given[choice.action] / total + kUniformShare * uniform : uniform;
+    choice_nodes_[node.first + i].prior = 1 / static_cast<double>(node.count);
   }
   node_of_.resize(graph_.size(), kNoNode);
   node_of_[state] = static_cast<std::uint32_t>(nodes_.size());
   nodes_.push_back(node);
+}
+
+void Puct::ask_prior(StateId state) {
+  const Node& node = nodes_[node_of_[state]];
+  options_.prior->preferences(graph_.table().state(state), prior_);
+  std::unordered_map<ActionId, double> given;
+  for (std::size_t i = 0; i < prior_.actions.size(); ++i) given[prior_.actions[i]] = prior_.probabilities[i];
+  double total = 0;
+  for (std::size_t i = 0; i < node.count; ++i) total += given[choice_nodes_[node.first + i].action];
+  if (total == 0) return;
+  for (std::size_t i = 0; i < node.count; ++i) {
+    ChoiceNode& choice = choice_nodes_[node.first + i];
+    choice.prior = (1 - kUniformShare) * given[choice.action] / total + kUniformShare * choice.prior;
+  }
+  nodes_[node_of_[state]].has_prior = true;
 }
 
 void Puct::simulate(StateId state, Simulation& simulation, Budget& budget) {
@@ -116,6 +119,8 @@ void Puct::simulate(StateId state, Simulation& simulation, Budget& budget) {
       if (!graph_.close_trap(state, simulation.steps.size(), budget)) simulation.runs = has_rollouts();
       return;
     }
+    const bool asks = options_.prior != nullptr && nodes_[node_of_[state]].visits == kPriorVisits;
+    if (asks && !nodes_[node_of_[state]].has_prior) ask_prior(state);
     SearchGraph::Choice choice;
     const std::size_t number = select(nodes_[node_of_[state]], state, choice);
     simulation.steps.push_back({state, number, choice.distribution->cost});

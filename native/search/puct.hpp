@@ -2,8 +2,8 @@
 //
 // What it computes: simulations from a state. Each goes down by the choice that minimises
 //   Q(s, a) - C P(a | s) sqrt(N(s)) / (1 + N(s, a)),   C = V(s),
-// where P is the policy's prior, mixed with the uniform distribution, or that alone; draws an outcome that is not decided
-// yet; and ends at a state that is not in the tree, which is added. Dead ends (an infinite heuristic value) and goals are
+// where P is the policy's prior, mixed with the uniform distribution, or in states of few visits that alone; draws an
+// outcome that is not decided yet; and ends at a state that is not in the tree, which is added. Dead ends (an infinite heuristic value) and goals are
 // known when they are first seen, and their outcomes never simulated.
 //  - With the heuristic at the leaves, values are Bellman backups over all outcomes along the way back [keller2013trial,
 //    "UCT*"], beginning with heuristic values.
@@ -56,6 +56,7 @@ class Puct final : public Solver {
     std::size_t first;  // Of its choices in choice_nodes_.
     std::size_t count;
     std::uint32_t visits = 0;
+    bool has_prior = false;  // Of the policy.
   };
   struct Step {
     StateId state;
@@ -70,7 +71,9 @@ class Puct final : public Solver {
 
   static constexpr std::size_t kBatch = 8;
   static constexpr std::size_t kMostSteps = 1024;
-  static constexpr double kUniformShare = 0.25;  // Of the prior, so that every action is tried in the end.
+  static constexpr double kUniformShare = 0.5;  // Of the prior, so that every action is tried in the end.
+  // Visits from which the policy is asked for the prior of a state: that may take longer than to add it to the tree.
+  static constexpr std::uint32_t kPriorVisits = 16;
   static constexpr std::uint32_t kNoNode = static_cast<std::uint32_t>(-1);
 
   bool has_rollouts() const { return options_.rollouts != nullptr; }
@@ -78,6 +81,7 @@ class Puct final : public Solver {
   void run_batch(StateId root, Budget& budget);
   void count_visit(const Step& step, int change);
   void add_node(StateId state);
+  void ask_prior(StateId state);
   void simulate(StateId root, Simulation& simulation, Budget& budget);
   std::size_t select(const Node& node, StateId state, SearchGraph::Choice& selected) const;
   // An outcome that is no goal and no dead end; false if there is none.
