@@ -145,7 +145,9 @@ void GuardedPolicy::decide(const Word* state, ActionId preferred, std::size_t lo
   const bool leaves_loop = loops > 0 && has_choice;
   if (leaves_loop && parts_.on_loop == OnLoop::kNext) {
     rank(state, preferred);
-    decision_.action = ranking_.actions[loops % ranking_.actions.size()];
+    const auto next = std::find_if(ranking_.actions.begin(), ranking_.actions.end(),
+                                   [&](ActionId action) { return memory_->leads_on(action); });
+    decision_.action = next != ranking_.actions.end() ? *next : ranking_.actions[loops % ranking_.actions.size()];
     decision_.decider = Decider::kNextChoice;
   } else if (leaves_loop && parts_.on_loop == OnLoop::kSample) {
     rank(state, preferred);

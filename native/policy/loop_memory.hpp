@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "simulator.hpp"
@@ -39,6 +40,20 @@ class LoopMemory {
     if (current_ != before) ++visits.returns;
     const bool is_loop = visits.returns >= kReturnsByChance || stays_among_known();
     return is_loop ? ++visits_[current_].loops : 0;
+  }
+
+  // Whether an action may lead from there to a state that the run has not visited.
+  bool leads_on(ActionId action) {
+    try {
+      expander_.expand(table_.state(current_), action);
+    } catch (const TooManySuccessors&) {
+      return true;
+    }
+    for (std::size_t i = 0; i < expander_.count(); ++i) {
+      const std::optional<StateId> id = table_.find(expander_.successor(i));
+      if (!id || !visits_[*id].is_visited) return true;
+    }
+    return false;
   }
 
   // What it does there.
