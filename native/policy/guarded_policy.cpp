@@ -69,7 +69,7 @@ void GuardedPolicy::find_applicable(const Word* state) {
 
 void GuardedPolicy::find_allowed(const Word* state) {
   excluded_.clear();
-  if (parts_.shield && actions_.size() > 1) parts_.shield->exclude(state, actions_, excluded_);
+  if (parts_.shield && actions_.size() > 1) excluded_ = parts_.shield->excluded(state);
   allowed_.clear();
   std::set_difference(actions_.begin(), actions_.end(), excluded_.begin(), excluded_.end(), std::back_inserter(allowed_));
   ASNETS_ASSERT(!allowed_.empty() || actions_.empty());
