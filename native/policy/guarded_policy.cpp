@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -145,9 +146,15 @@ void GuardedPolicy::decide(const Word* state, ActionId preferred, std::size_t lo
   const bool leaves_loop = loops > 0 && has_choice;
   if (leaves_loop && parts_.on_loop == OnLoop::kNext) {
     rank(state, preferred);
-    const auto next = std::find_if(ranking_.actions.begin(), ranking_.actions.end(),
-                                   [&](ActionId action) { return memory_->leads_on(action); });
-    decision_.action = next != ranking_.actions.end() ? *next : ranking_.actions[loops % ranking_.actions.size()];
+    std::size_t least = std::numeric_limits<std::size_t>::max();
+    for (const ActionId action : ranking_.actions) {
+      if (action == preferred) continue;
+      const std::size_t visits = memory_->visits_after(action);
+      if (visits >= least) continue;
+      least = visits;
+      decision_.action = action;
+      if (least == 0) break;
+    }
     decision_.decider = Decider::kNextChoice;
   } else if (leaves_loop && parts_.on_loop == OnLoop::kSample) {
     rank(state, preferred);

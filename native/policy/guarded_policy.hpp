@@ -29,7 +29,7 @@ namespace asnets {
 // What to do where a run came back to where it was without progress.
 enum class OnLoop : std::uint8_t {
   kNone,    // As anywhere else.
-  kNext,    // The second choice of the policy; the next time here the third, and so on.
+  kNext,    // Of the other actions that may lead to what the run has visited least, the policy's likeliest.
   kSample,  // A draw from the probabilities of the policy; from all actions alike, where it has none.
   kSearch,  // What a search finds.
 };

@@ -6,6 +6,7 @@
 
 #include "interruption.hpp"
 #include "search/registry.hpp"
+#include "simulator.hpp"
 #include "tolerances.hpp"
 
 namespace asnets {
@@ -57,7 +58,12 @@ const std::vector<ActionId>& Shield::excluded(const Word* state) {
     known_.clear();
   }
   if (const std::optional<StateId> id = table_->find(state)) return known_[*id];
-  std::vector<ActionId> found = find_excluded(state);
+  std::vector<ActionId> found;
+  try {
+    found = find_excluded(state);
+  } catch (const TooManySuccessors&) {
+    // What cannot be enumerated is not excluded.
+  }
   table_->intern(state);
   return known_.emplace_back(std::move(found));
 }

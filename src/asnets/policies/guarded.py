@@ -25,12 +25,13 @@ from asnets.words import count
 
 ON_LOOP: dict[str, str] = {
     "none": "what the policy does anywhere else",
-    "next": "its second choice, the next time the third, and so on",
+    "next": "its likeliest other choice that may lead to what the run has seen least",
     "sample": "a draw by its probabilities",
     "search": "what a search finds, which is asked nowhere else",
 }
 """What to do where a run came back to where it was without progress, by name."""
-DEFAULT_ON_LOOP = "none"
+DEFAULT_ON_LOOP = "next"
+"""Of runs of trained policies; `docs/search.md` has the figures."""
 DEFAULT_SHIELD_EXPANSIONS = 1000
 """States that a shield expands, at most, before each step."""
 
@@ -151,7 +152,7 @@ class GuardedPolicy:
         policy: TaskPolicy | None,
         task: GroundTask | None = None,
         *,
-        on_loop: str = DEFAULT_ON_LOOP,
+        on_loop: str = "none",
         shield: bool = False,
         shield_expansions: int = DEFAULT_SHIELD_EXPANSIONS,
         search: Search | None = None,
@@ -221,7 +222,7 @@ class GuardedPolicy:
 def guarded(
     policy: TaskPolicy,
     *,
-    on_loop: str = DEFAULT_ON_LOOP,
+    on_loop: str = "none",
     shield: bool = False,
     shield_expansions: int = DEFAULT_SHIELD_EXPANSIONS,
     search: Search | None = None,
@@ -273,6 +274,10 @@ def _native_of(policy: TaskPolicy) -> _native.Policy:
     native = getattr(policy, "native", None)
     if not isinstance(native, _native.Policy):
         raise ConfigError(f"the policy {policy.name!r} is not in the compiled core, where guarded policies run")
+    if isinstance(native, _native.TablePolicy):
+        raise ConfigError(
+            f"the policy {policy.name!r} knows what to do in its own states alone, which a guarded policy may leave"
+        )
     if native.has_memory:
         raise ConfigError(f"the policy {policy.name!r} has a memory of its own: guard the policy behind it once")
     return native
