@@ -148,10 +148,9 @@ void GuardedPolicy::decide(const Word* state, ActionId preferred, std::size_t lo
     rank(state, preferred);
     std::size_t least = std::numeric_limits<std::size_t>::max();
     for (const ActionId action : ranking_.actions) {
-      if (action == preferred) continue;
-      const std::size_t visits = memory_->visits_after(action);
-      if (visits >= least) continue;
-      least = visits;
+      const std::size_t familiarity = memory_->familiarity(action);
+      if (familiarity >= least) continue;
+      least = familiarity;
       decision_.action = action;
       if (least == 0) break;
     }

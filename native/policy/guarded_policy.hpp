@@ -29,7 +29,7 @@ namespace asnets {
 // What to do where a run came back to where it was without progress.
 enum class OnLoop : std::uint8_t {
   kNone,    // As anywhere else.
-  kNext,    // Of the other actions that may lead to what the run has visited least, the policy's likeliest.
+  kNext,    // What the run knows least of: untried actions, those that may lead to new states; of several, the likeliest.
   kSample,  // A draw from the probabilities of the policy; from all actions alike, where it has none.
   kSearch,  // What a search finds.
 };

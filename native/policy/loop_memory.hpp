@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "simulator.hpp"
@@ -41,24 +42,30 @@ class LoopMemory {
     return is_loop ? ++visits_[current_].loops : 0;
   }
 
-  // How often the run has visited the state that an action may lead to from there; of several, the least.
-  std::size_t visits_after(ActionId action) {
+  // How well the run knows what an action leads to from there: how often it has taken it there, and visited the state that
+  // it may lead to; of several, the least. So the other actions come first, and those that may lead to something new; but
+  // none is left out for ever, since it may be the only way, which chance has not let pass so far.
+  std::size_t familiarity(ActionId action) {
+    const Visits& here = visits_[current_];
+    const auto taken = here.taken.find(action);
+    const std::size_t tries = taken == here.taken.end() ? 0 : taken->second;
     try {
       expander_.expand(table_.state(current_), action);
     } catch (const TooManySuccessors&) {
-      return 0;
+      return tries;
     }
-    std::size_t least = visits_[current_].count;
+    std::size_t least = here.count;
     for (std::size_t i = 0; i < expander_.count(); ++i) {
       const std::optional<StateId> id = table_.find(expander_.successor(i));
       least = std::min(least, id ? visits_[*id].count : 0);
     }
-    return least;
+    return tries + least;
   }
 
   // What it does there.
   void act(ActionId action) {
     Visits& visits = visits_[current_];
+    ++visits.taken[action];
     if (visits.action == action) return;
     visits.action = action;
     visits.successors.clear();
@@ -67,6 +74,7 @@ class LoopMemory {
  private:
   struct Visits {
     std::size_t count = 0;              // 0 for states that are only known as successors.
+    std::unordered_map<ActionId, std::size_t> taken;  // How often.
     ActionId action = -1;               // The last one.
     std::vector<StateId> successors;    // Of that action, where they were asked for.
     std::size_t returns = 0;

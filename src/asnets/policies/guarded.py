@@ -25,7 +25,7 @@ from asnets.words import count
 
 ON_LOOP: dict[str, str] = {
     "none": "what the policy does anywhere else",
-    "next": "its likeliest other choice that may lead to what the run has seen least",
+    "next": "its likeliest choice among those that the run knows least of: untried, leading to new states",
     "sample": "a draw by its probabilities",
     "search": "what a search finds, which is asked nowhere else",
 }
