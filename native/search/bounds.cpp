@@ -103,7 +103,7 @@ double Solver::heuristic_bound(StateId state) {
   return std::min(found, graph_.penalty());
 }
 
-PolicyChain Solver::policy_chain(StateId root, Budget& budget) {
+PolicyChain Solver::policy_chain(StateId root, const Choose& choose, Budget& budget) {
   PolicyChain chain;
   // Depth first, so that states come after their successors.
   struct Frame {
@@ -120,7 +120,7 @@ PolicyChain Solver::policy_chain(StateId root, Budget& budget) {
     if (index[state] != kUnseen) return;
     index[state] = kOnStack;
     stack.push_back({state, 0, graph_.is_terminal(state) ? SearchGraph::Backup{graph_.value(state)}
-                                                         : representative_choice(state)});
+                                                         : choose(state)});
   };
   enter(root);
   while (!stack.empty()) {
@@ -150,10 +150,14 @@ PolicyChain Solver::policy_chain(StateId root, Budget& budget) {
 }
 
 double Solver::upper_bound(StateId root, double lower, Budget& budget) {
+  return policy_bound(root, [&](StateId state) { return representative_choice(state); }, lower, graph_.penalty(), budget);
+}
+
+double Solver::policy_bound(StateId root, const Choose& choose, double lower, double otherwise, Budget& budget) {
   const Tick tick = [&] { budget.tick(); };
   const double penalty = graph_.penalty();
   if (graph_.is_terminal(root)) return graph_.value(root);
-  PolicyChain chain = policy_chain(root, budget);
+  PolicyChain chain = policy_chain(root, choose, budget);
   double least = kInfinity;
   for (const double cost : chain.model.cost) least = std::min(least, cost);
   std::vector<double>& x = chain.values;
@@ -161,7 +165,7 @@ double Solver::upper_bound(StateId root, double lower, Budget& budget) {
   const std::size_t last = chain.size() - 1;  // The root.
   const double near_enough = target_ * std::max(1.0, x[last]) / 4;
   const double share = cost_share();
-  double best = penalty;
+  double best = otherwise;
   for (;;) {
     double residual = 0;
     double largest = 0;
@@ -171,7 +175,7 @@ double Solver::upper_bound(StateId root, double lower, Budget& budget) {
       residual = std::max(residual, chain.step(i, chain.cost(i), x) - x[i]);
       largest = std::max(largest, x[i]);
     }
-    if (x[last] > 2 * penalty) return penalty;  // It goes on for ever, at a cost.
+    if (x[last] > 2 * penalty) return otherwise;  // It goes on for ever, at a cost.
     double excess = kInfinity;
     if (residual == 0) {
       excess = 0;
@@ -179,7 +183,7 @@ double Solver::upper_bound(StateId root, double lower, Budget& budget) {
       if (residual < least) excess = x[last] * residual / (least - residual);
     } else {
       if (steps.empty()) {
-        if (!ends(chain, tick)) return penalty;
+        if (!ends(chain, tick)) return otherwise;
         steps = most_steps(chain, tick);
       }
       excess = residual * steps[last];
@@ -206,7 +210,7 @@ void Solver::certify(StateId given, Budget& budget) {
   for (;;) {
     const StateId state = graph_.representative(given);
     const double lower = lower_bound(state);
-    bounds_ = {lower, std::min(graph_.upper(state), upper_bound(state, lower, budget))};
+    bounds_ = {lower, upper_bound(state, lower, budget)};
     bounds_.lower = std::min(lower, bounds_.upper);
     if (!is_admissible_ || bounds_.upper - bounds_.lower <= target_ * std::max(1.0, bounds_.lower)) return;
     if (epsilon_ / kTighter < kLeastResidual * std::max(1.0, graph_.value(state))) throw SearchStopped{Status::kPrecision};

@@ -196,8 +196,9 @@ SearchGraph::Backup SearchGraph::evaluate(StateId state) {
   ++statistics_.backups;
   Backup best{penalty_};
   Choices all = choices(state);
+  const std::uint32_t* const first = preferred(state);
   if (!ignores_costs_) {
-    for (Choice choice; all.next(choice);) best.improve(q_value(choice), choice);
+    for (Choice choice; all.next(choice);) best.improve(q_value(choice), choice, first);
     return best;
   }
   // Of equal ones, the most hopeful: otherwise a search goes round wherever it is free, which is everywhere.
@@ -205,7 +206,7 @@ SearchGraph::Backup SearchGraph::evaluate(StateId state) {
   for (Choice choice; all.next(choice);) {
     const double q = q_value(choice);
     if (q > best.value || q >= penalty_) continue;
-    const double found = promise(choice);
+    const double found = choice.entry() == first ? -1 : promise(choice);
     if (q == best.value && found >= hope) continue;
     best = {q, choice.action, choice.distribution, choice.successors};
     hope = found;

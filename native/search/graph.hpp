@@ -95,13 +95,17 @@ class SearchGraph {
     const StateId* successors = nullptr;
 
     std::size_t size() const { return distribution == nullptr ? 0 : distribution->probabilities.size(); }
-    void improve(double q, const Choice& choice) {
-      if (q < value) *this = {q, choice.action, choice.distribution, choice.successors};
+    // Of equal ones the first, unless another one is preferred; giving up comes before both.
+    void improve(double q, const Choice& choice, const std::uint32_t* preferred) {
+      if (q < value || (q == value && action >= 0 && choice.entry() == preferred)) {
+        *this = {q, choice.action, choice.distribution, choice.successors};
+      }
     }
   };
 
   // The budget of the call that is under way, which expansions count against; null for none.
   void set_budget(Budget* budget) { budget_ = budget; }
+  Budget* budget() const { return budget_; }
 
   // Both may be interrupted, and leave the graph as it was but for states that were added.
   StateId add(const Word* state);
@@ -130,6 +134,14 @@ class SearchGraph {
   }
   // The choice of a representative that its value from above stands for; null where it gives up.
   const std::uint32_t* upper_choice(StateId state) const { return upper_choices_[state]; }
+  // The choice of a state that comes first among equal ones; null for none.
+  void prefer(StateId state, const std::uint32_t* entry) {
+    if (state >= preferred_.size()) preferred_.resize(size(), nullptr);
+    preferred_[state] = entry;
+  }
+  const std::uint32_t* preferred(StateId state) const {
+    return state < preferred_.size() ? preferred_[state] : nullptr;
+  }
   // Backs up the value from above of an expanded representative; returns by how much it fell.
   double back_up_upper(StateId state);
 
@@ -197,6 +209,7 @@ class SearchGraph {
   static constexpr std::uint8_t kVisited = 16;
   static constexpr std::uint8_t kBorder = 32;
   static constexpr std::uint8_t kGiven = 64;
+  static constexpr std::uint8_t kFollowed = 128;
 
  private:
   // A collapsed end component.
@@ -240,6 +253,7 @@ class SearchGraph {
   const double cost_error_;                           // Of the cost of a step, absolute.
   std::vector<double> uppers_;                        // Where they are kept, as are the following.
   std::vector<const std::uint32_t*> upper_choices_;
+  std::vector<const std::uint32_t*> preferred_;       // Empty where none is.
 
   std::vector<double> promises_;   // Of each state, where costs are ignored.
   std::vector<EarningLoop> earning_loops_;
