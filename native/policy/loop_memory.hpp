@@ -1,7 +1,7 @@
 // Whether a run has come back to where it was without progress.
 //
-// What it computes: at each state of a run, whether the run goes in circles there, and how often it was found to. Coming
-// back alone says little: a block that falls brings a run back by chance. A run is in a loop if it
+// What it computes: at each state of a run, whether the run goes in circles there, and how well it knows what actions lead to.
+// Coming back alone says little: a block that falls brings a run back by chance. A run is in a loop if it
 //   - stays among states that it knows: from here, the actions that it took last lead to states that it has visited,
 //     whatever chance does, and never out of them. A policy that goes by the state alone does not leave them any more; or
 //   - has come back here `kReturnsByChance` times.
@@ -31,15 +31,14 @@ class LoopMemory {
     visits_.clear();
   }
 
-  // The run is in this state, and is going to act. Returns how often it was found to be in a loop here, 0 if it is not now.
-  std::size_t visit(const Word* state) {
+  // The run is in this state, and is going to act. Returns whether it is in a loop.
+  bool visit(const Word* state) {
     const StateId before = current_;
     current_ = known(state);
     Visits& visits = visits_[current_];
-    if (++visits.count == 1) return 0;
+    if (++visits.count == 1) return false;
     if (current_ != before) ++visits.returns;
-    const bool is_loop = visits.returns >= kReturnsByChance || stays_among_known();
-    return is_loop ? ++visits_[current_].loops : 0;
+    return visits.returns >= kReturnsByChance || stays_among_known();
   }
 
   // How well the run knows what an action leads to from there: how often it has taken it there, and visited the state that
@@ -78,7 +77,6 @@ class LoopMemory {
     ActionId action = -1;               // The last one.
     std::vector<StateId> successors;    // Of that action, where they were asked for.
     std::size_t returns = 0;
-    std::size_t loops = 0;
     std::size_t look = 0;               // The last look at the states around that came by.
   };
 

@@ -13,9 +13,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <span>
 #include <vector>
 
+#include "policy/policy.hpp"
 #include "search/solver.hpp"
 #include "state_table.hpp"
 #include "successor_generator.hpp"
@@ -26,9 +28,10 @@ namespace asnets {
 // For one thread.
 class Shield {
  public:
-  // It expands so many states, at most, for each state that it is asked about.
-  Shield(const Task& task, const SuccessorGenerator& generator, std::size_t expansions)
-      : task_(task), generator_(generator), expansions_(expansions) {}
+  // It expands so many states, at most, for each state that it is asked about. `guide`: a policy that is followed first; may
+  // be null.
+  Shield(const Task& task, const SuccessorGenerator& generator, std::size_t expansions, PolicyFactory guide)
+      : task_(task), generator_(generator), expansions_(expansions), guide_(std::move(guide)) {}
 
   // The applicable actions of a state that are to be excluded, ascending; never all of them. Valid until the next call. May
   // be interrupted.
@@ -42,6 +45,7 @@ class Shield {
   const Task& task_;
   const SuccessorGenerator& generator_;
   const std::size_t expansions_;
+  const PolicyFactory guide_;
   std::unique_ptr<StateTable> table_;
   std::vector<std::vector<ActionId>> known_;
 };

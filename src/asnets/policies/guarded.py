@@ -1,8 +1,8 @@
 """A policy, a search, a shield and a way out of loops as one policy; `docs/search.md` says what each does.
 
 Before each step the shield excludes actions after which the goal is proved to be less likely; the policy proposes one
-of those that are left; where the run came back to where it was, the rule for loops decides; elsewhere the search does,
-if there is one. Whose action was taken, and why, is counted.
+of those that are left; the search decides, if there is one; where the run came back to where it was, the rule for loops
+does, unless the search knows that its action is better. Whose action was taken, and why, is counted.
 
 A rule for loops and a search remember the run: what such a policy does is no function of the state, and cannot be
 verified state by state. A shield alone looks at each state anew.
