@@ -36,11 +36,13 @@ nb::tuple envelope_to_python(Solver::Envelope envelope) {
 class PySolver {
  public:
   PySolver(const PyTask& task, const std::string& planner, const std::string& heuristic, double epsilon, double penalty,
-           std::uint64_t seed, std::size_t depth, const std::string& objective)
+           std::uint64_t seed, std::size_t depth, const std::string& objective, bool anytime,
+           const PyPolicy* policy)
       : task_(task) {
     interruptible([&] {
       solver_ = find_planner(planner).make(task.task, task.generator,
-                                           {heuristic, epsilon, penalty, seed, depth, find_objective(objective)});
+                                           {heuristic, epsilon, penalty, seed, depth, find_objective(objective), anytime,
+                                            policy == nullptr ? PolicyFactory{} : policy->make});
       initial_ = solver_->graph().add(task.task.initial_state().data());
     });
   }
@@ -172,14 +174,16 @@ void bind_planning(nb::module_& module) {
 
   nb::class_<PySolver>(module, "Solver",
                        "A planner with its table of values; states are numbered by the solver.\n\n"
-                       "While one thread works (add, solve, q_values, greedy_action, run_episodes, the envelopes, "
-                       "take_back and policy_table), others that want to work wait for it, and any thread may read: initial, is_solved, "
+                       "While one thread works (add, solve, q_values, bounds, action_bounds, greedy_action, run_episodes, the envelopes, "
+                       "take_back, tighten and policy_table), others that want to work wait for it, and any thread may read: initial, is_solved, "
                        "is_dead, value, propositions, statistics. A progress function may read too; if it tries to work, "
                        "RuntimeError is raised.")
       .def(nb::init<const PyTask&, const std::string&, const std::string&, double, double, std::uint64_t,
-                    std::size_t, const std::string&>(),
+                    std::size_t, const std::string&, bool, const PyPolicy*>(),
            nb::arg("task"), nb::arg("planner"), nb::arg("heuristic"), nb::arg("epsilon"), nb::arg("penalty"),
-           nb::arg("seed"), nb::arg("depth"), nb::arg("objective") = "penalty", nb::keep_alive<1, 2>())
+           nb::arg("seed"), nb::arg("depth"), nb::arg("objective") = "penalty",
+           nb::arg("anytime") = false, nb::arg("policy").none() = nb::none(), nb::keep_alive<1, 2>(),
+           nb::keep_alive<1, 11>())
       .def("initial", &PySolver::initial, "The initial state.")
       .def(
           "add",
@@ -271,6 +275,26 @@ void bind_planning(nb::module_& module) {
           },
           nb::arg("state"), "The value that the table holds.")
       .def(
+          "bounds",
+          [](PySolver& self, StateId state) {
+            const ValueBounds bounds = self.work(
+                state, nb::none(), [&](Solver& solver, const Solver::Poll&) { return solver.known_bounds(state); });
+            return nb::make_tuple(bounds.lower, bounds.upper);
+          },
+          nb::sig("def bounds(self, state: int) -> tuple[float, float]"), nb::arg("state"),
+          "Sound bounds of the value, as far as they are known.")
+      .def(
+          "action_bounds",
+          [](PySolver& self, StateId state) {
+            Solver::ActionBounds found = self.work(
+                state, nb::none(), [&](Solver& solver, const Solver::Poll&) { return solver.action_bounds(state); });
+            return nb::make_tuple(to_numpy(std::move(found.actions)), to_numpy(std::move(found.lower)),
+                                  to_numpy(std::move(found.upper)));
+          },
+          nb::sig("def action_bounds(self, state: int) -> tuple[numpy.typing.NDArray[numpy.int32], "
+                  "numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]"),
+          nb::arg("state"), "The applicable actions with sound bounds of their Q values, as far as they are known.")
+      .def(
           "greedy_action",
           [](PySolver& self, StateId state) {
             return self.work(state, nb::none(),
@@ -325,28 +349,33 @@ void bind_planning(nb::module_& module) {
           "policy_table",
           [](PySolver& self, StateId state, const Deadline* deadline) {
             std::vector<Word> words;
-            std::vector<ActionId> actions;
-            std::vector<double> values;
-            const Status status = self.work(state, nb::none(), [&](Solver& solver, const Solver::Poll& poll) {
-              const std::size_t num_words = self.task().task.num_words();
-              const Solver::Envelope envelope = solver.envelope(state, {0, 0, 0, 0, 0, deadline}, poll);
-              for (const StateId visited : envelope.states) {
+            Solver::PolicyTable found = self.work(state, nb::none(), [&](Solver& solver, const Solver::Poll& poll) {
+              Solver::PolicyTable table = solver.policy_table(state, {0, 0, 0, 0, 0, deadline}, poll);
+              for (const StateId visited : table.states) {
                 interruption_tick();
                 const Word* const first = solver.graph().table().state(visited);
-                words.insert(words.end(), first, first + num_words);
-                actions.push_back(solver.greedy_action(visited));
-                values.push_back(solver.graph().value(visited));
+                words.insert(words.end(), first, first + self.task().task.num_words());
               }
-              return envelope.status;
+              return table;
             });
-            return nb::make_tuple(to_numpy(std::move(words)), to_numpy(std::move(actions)), to_numpy(std::move(values)),
-                                  status_name(status));
+            return nb::make_tuple(to_numpy(std::move(words)), to_numpy(std::move(found.actions)),
+                                  to_numpy(std::move(found.values)), found.bound, status_name(found.status));
           },
           nb::sig("def policy_table(self, state: int, deadline: Deadline | None = None) -> "
                   "tuple[numpy.typing.NDArray[numpy.uint64], "
-                  "numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64], str]"),
+                  "numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64], float, str]"),
           nb::arg("state"), nb::arg("deadline") = nb::none(),
-          "The packed states (one after the other), actions and values of the policy from a solved state, and the status.")
+          "The packed states (one after the other), actions and values of the policy from a state, what it costs at most (where "
+          "the state is not solved; infinite if that is not known), and the status.")
+      .def(
+          "tighten",
+          [](PySolver& self, const Deadline* deadline) {
+            return status_name(self.work(self.initial(), nb::none(), [&](Solver& solver, const Solver::Poll& poll) {
+              return solver.tighten({0, 0, 0, 0, 0, deadline}, poll);
+            }));
+          },
+          nb::sig("def tighten(self, deadline: Deadline | None = None) -> str"), nb::arg("deadline") = nb::none(),
+          "Backs up the values from above of all states until they stay; returns the status.")
       .def(
           "q_values",
           [](PySolver& self, StateId state, double seconds, std::size_t memory, std::size_t expansions,
@@ -389,13 +418,13 @@ void bind_planning(nb::module_& module) {
             objectives.append(kObjectiveNames[static_cast<std::size_t>(objective)]);
           }
           result.append(nb::make_tuple(entry.name, entry.is_optimal, entry.takes_rewards, entry.description,
-                                       nb::tuple(objectives), entry.takes_zero_costs));
+                                       nb::tuple(objectives), entry.takes_zero_costs, entry.starts_from_policy));
         }
         return result;
       },
-      nb::sig("def planners() -> list[tuple[str, bool, bool, str, tuple[str, ...], bool]]"),
+      nb::sig("def planners() -> list[tuple[str, bool, bool, str, tuple[str, ...], bool, bool]]"),
       "The planners: name, whether it is optimal under an admissible heuristic, whether costs may be negative, description, "
-      "objectives, whether costs may be 0.");
+      "objectives, whether costs may be 0, whether it can start from a policy.");
 }
 
 }  // namespace asnets

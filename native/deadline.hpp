@@ -1,6 +1,7 @@
 // A moment by which work has to end, or any moment at which it is cancelled.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 
@@ -14,6 +15,11 @@ class Deadline {
       : begin_(Clock::now()), seconds_(seconds), within_(within) {}
 
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+  // Seconds until it passes; infinite for none.
+  double left() const {
+    const double own = std::max(0.0, seconds_ - elapsed());
+    return within_ == nullptr ? own : std::min(own, within_->left());
+  }
   bool has_passed() const {
     return is_cancelled() || elapsed() >= seconds_ || (within_ != nullptr && within_->has_passed());
   }

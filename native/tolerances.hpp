@@ -16,6 +16,9 @@ inline constexpr float kEqualLogits = 1e-5F;
 // The probabilities of a factor's outcomes are fractions that were rounded one by one; their sum is 1 up to this.
 inline constexpr double kProbabilitySum = 1e-9;
 
+// A shield excludes an action if another one is better by more than this: differences that are smaller make no policy worse.
+inline constexpr double kShieldMargin = 1e-6;
+
 // The probabilities that a policy gives may be sums in single precision, over any number of actions.
 inline constexpr double kPolicySum = 1e-4;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -69,7 +70,7 @@ void GuardedPolicy::find_applicable(const Word* state) {
 
 void GuardedPolicy::find_allowed(const Word* state) {
   excluded_.clear();
-  if (parts_.shield && actions_.size() > 1) parts_.shield->exclude(state, actions_, excluded_);
+  if (parts_.shield && actions_.size() > 1) excluded_ = parts_.shield->excluded(state);
   allowed_.clear();
   std::set_difference(actions_.begin(), actions_.end(), excluded_.begin(), excluded_.end(), std::back_inserter(allowed_));
   ASNETS_ASSERT(!allowed_.empty() || actions_.empty());
@@ -131,34 +132,27 @@ ActionId GuardedPolicy::choose(const Word* state, RandomStream& random) {
     replacement(state, scratch_);
     preferred = draw_action(scratch_.actions, scratch_.probabilities, parts_.sampled, shield_random_);
   }
-  const std::size_t loops = memory_ ? memory_->visit(state) : 0;
-  decide(state, preferred, loops);
+  const bool is_loop = memory_ && memory_->visit(state);
+  decide(state, preferred, is_loop);
   if (memory_) memory_->act(decision_.action);
-  count(loops);
+  count(is_loop);
   return decision_.action;
 }
 
-void GuardedPolicy::decide(const Word* state, ActionId preferred, std::size_t loops) {
+void GuardedPolicy::decide(const Word* state, ActionId preferred, bool is_loop) {
   const ActionId policy_action = decision_.policy_action;
   const bool has_choice = allowed_.size() > 1;
-  StepSearch* const search = loops > 0 && parts_.loop_search ? parts_.loop_search.get() : parts_.search.get();
-  const bool leaves_loop = loops > 0 && has_choice;
-  if (leaves_loop && parts_.on_loop == OnLoop::kNext) {
-    rank(state, preferred);
-    decision_.action = ranking_.actions[loops % ranking_.actions.size()];
-    decision_.decider = Decider::kNextChoice;
-  } else if (leaves_loop && parts_.on_loop == OnLoop::kSample) {
-    rank(state, preferred);
-    decision_.action = ranking_.actions[draw_position(ranking_.probabilities, loop_random_)];
-    decision_.decider = Decider::kDraw;
-  } else if (search != nullptr && has_choice) {
+  StepSearch* const search = is_loop && parts_.loop_search ? parts_.loop_search.get() : parts_.search.get();
+  if (search != nullptr && has_choice) {
     search->decide(state, allowed_, preferred, decision_);
   } else {
     decision_.action = preferred >= 0 ? preferred : allowed_.front();
     decision_.decider = preferred >= 0 ? Decider::kPolicy : Decider::kSearch;
   }
-  if (leaves_loop) {
-    decision_.reason = Reason::kLoop;
+  // What a search knows to be better is done, however often the run comes back: chance may be against it.
+  const bool is_known = decision_.reason == Reason::kTested || decision_.reason == Reason::kProved;
+  if (is_loop && has_choice && !is_known) {
+    leave_loop(state, preferred);
   } else if (policy_action >= 0 && decision_.action == preferred && preferred != policy_action) {
     decision_.reason = Reason::kExcluded;
   }
@@ -171,14 +165,34 @@ void GuardedPolicy::decide(const Word* state, ActionId preferred, std::size_t lo
   }
 }
 
-void GuardedPolicy::count(std::size_t loops) {
+void GuardedPolicy::leave_loop(const Word* state, ActionId preferred) {
+  decision_.reason = Reason::kLoop;
+  if (parts_.on_loop == OnLoop::kSearch) return;
+  rank(state, preferred);
+  if (parts_.on_loop == OnLoop::kSample) {
+    decision_.decider = Decider::kDraw;
+    decision_.action = ranking_.actions[draw_position(ranking_.probabilities, loop_random_)];
+    return;
+  }
+  decision_.decider = Decider::kNextChoice;
+  std::size_t least = std::numeric_limits<std::size_t>::max();
+  for (const ActionId action : ranking_.actions) {
+    const std::size_t familiarity = memory_->familiarity(action);
+    if (familiarity >= least) continue;
+    least = familiarity;
+    decision_.action = action;
+    if (least == 0) break;
+  }
+}
+
+void GuardedPolicy::count(bool is_loop) {
   ++statistics_.steps;
   ++statistics_.decided[static_cast<std::size_t>(decision_.decider)][static_cast<std::size_t>(decision_.reason)];
   statistics_.rollouts += static_cast<std::int64_t>(decision_.rollouts);
   statistics_.simulations += static_cast<std::int64_t>(decision_.simulations);
   statistics_.excluded_actions += static_cast<std::int64_t>(decision_.num_excluded);
   statistics_.excluded_steps += decision_.num_excluded > 0;
-  if (loops == 0) return;
+  if (!is_loop) return;
   ++statistics_.loops;
   statistics_.loops_left += decision_.action != decision_.policy_action;
   statistics_.loop_episodes += !std::exchange(has_looped_, true);

@@ -1,8 +1,8 @@
 // A policy, a search, a shield and a way out of loops as one policy.
 //
-// Before each step the shield excludes actions; the policy proposes one of those that are left; where the run came back to
-// where it was, the rule for loops decides; elsewhere the search does, if there is one. What was decided, by whom and why is
-// kept (`decision`) and counted.
+// Before each step the shield excludes actions; the policy proposes one of those that are left; the search decides, if there is
+// one; where the run came back to where it was, the rule for loops does, unless the search knows that its action is better. What
+// was decided, by whom and why is kept (`decision`) and counted.
 //
 // All random numbers of the guard come from streams of their own, split off that of the episode: where it does not
 // intervene, episodes are those of the policy alone.
@@ -29,7 +29,7 @@ namespace asnets {
 // What to do where a run came back to where it was without progress.
 enum class OnLoop : std::uint8_t {
   kNone,    // As anywhere else.
-  kNext,    // The second choice of the policy; the next time here the third, and so on.
+  kNext,    // What the run knows least of: untried actions, those that may lead to new states; of several, the likeliest.
   kSample,  // A draw from the probabilities of the policy; from all actions alike, where it has none.
   kSearch,  // What a search finds.
 };
@@ -108,8 +108,10 @@ class GuardedPolicy final : public Policy {
   void rank(const Word* state, ActionId preferred);
   // What is taken in place of an action that is excluded: what the policy would do if there were only the others.
   void replacement(const Word* state, ActionDistribution& result);
-  void decide(const Word* state, ActionId preferred, std::size_t loops);
-  void count(std::size_t loops);
+  void decide(const Word* state, ActionId preferred, bool is_loop);
+  // By the rule for loops; that of a search has decided already.
+  void leave_loop(const Word* state, ActionId preferred);
+  void count(bool is_loop);
 
   const SuccessorGenerator& generator_;
   GuardParts parts_;

@@ -1,11 +1,26 @@
 // Which actions are proved to be worse than others, in the probability of reaching a goal.
+//
+// What it computes: bounds of the least probability of failing after each applicable action, by a search for the greatest
+// probability of reaching a goal (LRTDP with values from below and above) that begins in the state: half of its expansions
+// go to the best action, the others to what is left to prove about each of the others. Dead ends that the relaxation shows
+// are seen without any expansion but that of the state.
+// What it guarantees: an action is excluded only where the goal is proved out of reach after it, and not after all others;
+// or where another one is proved to reach it with a probability that is greater by more than `kShieldMargin`. Bounds are
+// sound, rounding included, so that an action of the greatest probability is never excluded, however few expansions there
+// are. With enough of them, all that are worse by more than ε are.
+// It depends on the state alone: each state is looked at anew, and what was found of it is remembered.
 #pragma once
 
+#include <cstddef>
+#include <memory>
+#include <utility>
 #include <span>
 #include <vector>
 
-#include "heuristics/dead_end_detector.hpp"
-#include "simulator.hpp"
+#include "policy/policy.hpp"
+#include "search/solver.hpp"
+#include "state_table.hpp"
+#include "successor_generator.hpp"
 #include "task.hpp"
 
 namespace asnets {
@@ -13,20 +28,26 @@ namespace asnets {
 // For one thread.
 class Shield {
  public:
-  Shield(const Task& task, DeadEndDetector detector)
-      : expander_(task, kMaxSuccessors), detector_(std::move(detector)) {}
+  // It expands so many states, at most, for each state that it is asked about. `guide`: a policy that is followed first; may
+  // be null.
+  Shield(const Task& task, const SuccessorGenerator& generator, std::size_t expansions, PolicyFactory guide)
+      : task_(task), generator_(generator), expansions_(expansions), guide_(std::move(guide)) {}
 
-  // Appends those of the applicable actions that are to be excluded, in their order; never all of them. Depends on the
-  // state alone. May be interrupted.
-  void exclude(const Word* state, std::span<const ActionId> actions, std::vector<ActionId>& excluded);
+  // The applicable actions of a state that are to be excluded, ascending; never all of them. Valid until the next call. May
+  // be interrupted.
+  const std::vector<ActionId>& excluded(const Word* state);
 
  private:
-  static constexpr std::size_t kMaxSuccessors = std::size_t{1} << 16;
+  static constexpr std::size_t kMaxKnown = std::size_t{1} << 16;  // States that are remembered.
 
-  bool is_hopeless(const Word* state, ActionId action);
+  std::vector<ActionId> find_excluded(const Word* state) const;
 
-  Expander expander_;
-  DeadEndDetector detector_;
+  const Task& task_;
+  const SuccessorGenerator& generator_;
+  const std::size_t expansions_;
+  const PolicyFactory guide_;
+  std::unique_ptr<StateTable> table_;
+  std::vector<std::vector<ActionId>> known_;
 };
 
 }  // namespace asnets

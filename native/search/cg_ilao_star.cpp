@@ -10,7 +10,7 @@ SearchGraph::Backup CgIlaoStar::best_choice(StateId state) {
   SearchGraph::Backup best{graph_.penalty()};
   for (std::uint32_t link = first_[state]; link != 0; link = links_[link - 1].next) {
     const SearchGraph::Choice choice = graph_.choice_at(links_[link - 1].entry);
-    best.improve(graph_.q_value(choice), choice);
+    best.improve(graph_.q_value(choice), choice, graph_.preferred(state));
   }
   return best;
 }

@@ -19,7 +19,8 @@ constexpr std::uint32_t kNoDistribution = static_cast<std::uint32_t>(-1);
 }  // namespace
 
 SearchGraph::SearchGraph(const Task& task, const SuccessorGenerator& generator, Heuristic& heuristic,
-                         Objective objective, double penalty, bool rounds_down, Statistics& statistics)
+                         Objective objective, double penalty, bool rounds_down, bool keeps_upper,
+                         Statistics& statistics)
     : task_(task),
       generator_(generator),
       heuristic_(heuristic),
@@ -30,6 +31,8 @@ SearchGraph::SearchGraph(const Task& task, const SuccessorGenerator& generator, 
       statistics_(statistics),
       is_plain_(!rounds_down),
       table_(task.num_words()),
+      keeps_upper_(keeps_upper),
+      cost_error_(ignores_costs_ ? 0 : task.largest_cost_error()),
       flat_(flatten_actions(task)),
       expander_(task, kMaxSuccessors),
       scratch_(task.num_words()) {
@@ -78,6 +81,10 @@ StateId SearchGraph::add(const Word* state) {
   flags_.push_back(flags);
   records_.push_back(nullptr);
   if (ignores_costs_) promises_.push_back(promise);
+  if (keeps_upper_) {
+    uppers_.push_back(flags & kGoal ? 0 : penalty_);
+    upper_choices_.push_back(nullptr);
+  }
   return id;
 }
 
@@ -189,8 +196,9 @@ SearchGraph::Backup SearchGraph::evaluate(StateId state) {
   ++statistics_.backups;
   Backup best{penalty_};
   Choices all = choices(state);
+  const std::uint32_t* const first = preferred(state);
   if (!ignores_costs_) {
-    for (Choice choice; all.next(choice);) best.improve(q_value(choice), choice);
+    for (Choice choice; all.next(choice);) best.improve(q_value(choice), choice, first);
     return best;
   }
   // Of equal ones, the most hopeful: otherwise a search goes round wherever it is free, which is everywhere.
@@ -198,7 +206,7 @@ SearchGraph::Backup SearchGraph::evaluate(StateId state) {
   for (Choice choice; all.next(choice);) {
     const double q = q_value(choice);
     if (q > best.value || q >= penalty_) continue;
-    const double found = promise(choice);
+    const double found = choice.entry() == first ? -1 : promise(choice);
     if (q == best.value && found >= hope) continue;
     best = {q, choice.action, choice.distribution, choice.successors};
     hope = found;

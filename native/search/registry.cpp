@@ -21,16 +21,16 @@ std::unique_ptr<Solver> make(const Task& task, const SuccessorGenerator& generat
 
 const std::vector<PlannerEntry>& planners() {
   using enum Objective;
-  // Name, optimal, takes rewards, objectives, takes zero costs, description, how to make it.
+  // Name, optimal, takes rewards, objectives, takes zero costs, starts from a policy, description, how to make it.
   static const std::vector<PlannerEntry> registry{
-      {"vi", true, true, {kPenalty, kMaxprob, kLexicographic}, true, "interval value iteration over all reachable states",
+      {"vi", true, true, {kPenalty, kMaxprob, kLexicographic}, true, false, "interval value iteration over all reachable states",
        make<ValueIteration>},
-      {"lrtdp", true, false, {kPenalty, kMaxprob}, true, "labelled real-time dynamic programming", make<Lrtdp>},
-      {"ilao", true, false, {kPenalty, kMaxprob}, true, "ILAO*: passes over the greedy policy's graph", make<IlaoStar>},
-      {"cgilao", true, false, {kPenalty, kMaxprob}, true, "CG-iLAO*: ILAO* that looks only at actions that matter",
+      {"lrtdp", true, false, {kPenalty, kMaxprob}, true, true, "labelled real-time dynamic programming", make<Lrtdp>},
+      {"ilao", true, false, {kPenalty, kMaxprob}, true, true, "ILAO*: passes over the greedy policy's graph", make<IlaoStar>},
+      {"cgilao", true, false, {kPenalty, kMaxprob}, true, true, "CG-iLAO*: ILAO* that looks only at actions that matter",
        make<CgIlaoStar>},
-      {"ssipp", false, false, {kPenalty}, false, "SSiPP: replanning with short-sighted SSPs", make<Ssipp>},
-      {"puct", false, false, {kPenalty}, false, "PUCT: tree search by simulations", make<Puct>},
+      {"ssipp", false, false, {kPenalty}, false, false, "SSiPP: replanning with short-sighted SSPs", make<Ssipp>},
+      {"puct", false, false, {kPenalty}, false, false, "PUCT: tree search by simulations", make<Puct>},
   };
   return registry;
 }

@@ -15,6 +15,7 @@ struct PlannerEntry {
   bool takes_rewards;                 // Whether costs may be negative.
   std::vector<Objective> objectives;  // Those that it is made for.
   bool takes_zero_costs;              // Whether cycles without cost do not keep it going for ever.
+  bool starts_from_policy;            // Whether a policy may be given.
   std::string description;
   std::unique_ptr<Solver> (*make)(const Task& task, const SuccessorGenerator& generator, const SolverConfig& config);
 };

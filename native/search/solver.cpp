@@ -21,6 +21,11 @@ double least_cost(const Task& task, Objective objective) {
   return objective == Objective::kMaxprob ? 0 : least == kInfinity ? 1 : std::max(0.0, least);
 }
 
+bool keeps_upper(const Task& task, const SolverConfig& config) {
+  const bool earns = config.objective == Objective::kPenalty && task.has_negative_costs();
+  return (config.keeps_upper || config.policy) && config.objective != Objective::kLexicographic && !earns;
+}
+
 }  // namespace
 
 Solver::Solver(const Task& task, const SuccessorGenerator& generator, const SolverConfig& config)
@@ -35,34 +40,22 @@ Solver::Solver(const Task& task, const SuccessorGenerator& generator, const Solv
       least_cost_(least_cost(task, config.objective)),
       rounds_down_((has_traps_ && is_admissible_) || config.penalty > kLargePenalty * least_cost_),
       heuristic_(find_heuristic(config.heuristic).make(task)),
-      graph_(task, generator, *heuristic_, config.objective, config.penalty, rounds_down_, statistics_),
+      policy_(config.policy ? config.policy() : nullptr),
+      graph_(task, generator, *heuristic_, config.objective, config.penalty, rounds_down_,
+             keeps_upper(task, config), statistics_),
       random_(config.seed, 0) {}
-
-template <typename Work>
-Status Solver::within(const SearchLimits& limits, const Poll& poll, Work&& work) {
-  Budget budget(limits, statistics_, poll);
-  struct Lent {
-    SearchGraph& graph;
-    ~Lent() { graph.set_budget(nullptr); }
-  } lent{graph_};
-  graph_.set_budget(&budget);
-  Status status = Status::kConverged;
-  try {
-    work(budget);
-  } catch (const SearchStopped& stopped) {
-    status = stopped.status;
-  }
-  budget.record();
-  return status;
-}
 
 Status Solver::solve(StateId state, const SearchLimits& limits, const Poll& poll) {
   if (is_solved(state)) return Status::kConverged;
-  return within(limits, poll, [&](Budget& budget) { settle(state, budget); });
+  return within(limits, poll, [&](Budget& budget) {
+    follow_given(state, limits, poll);
+    settle(state, budget);
+  });
 }
 
 Status Solver::solve_with_bounds(StateId state, const SearchLimits& limits, const Poll& poll, ValueBounds& bounds) {
   const Status status = within(limits, poll, [&](Budget& budget) {
+    follow_given(state, limits, poll);
     settle(state, budget);
     certify(state, budget);
   });
@@ -112,9 +105,12 @@ ActionId Solver::greedy_action(StateId state) {
 
 SearchGraph::Backup Solver::policy_choice(StateId state) {
   const StateId representative = graph_.representative(state);
-  const SearchGraph::Backup choice = representative_choice(representative);
-  if (choice.action < 0 || !graph_.is_trap(representative)) return choice;
-  return graph_.within_trap(state, choice);
+  return choice_within(state, representative_choice(representative));
+}
+
+SearchGraph::Backup Solver::choice_within(StateId state, const SearchGraph::Backup& of_representative) {
+  if (of_representative.action < 0 || !graph_.is_trap(graph_.representative(state))) return of_representative;
+  return graph_.within_trap(state, of_representative);
 }
 
 SearchGraph::Backup Solver::representative_choice(StateId state) {
@@ -179,7 +175,7 @@ bool Solver::reopen_stale(StateId root, Budget& budget) {
   return true;
 }
 
-std::vector<StateId> Solver::collect_envelope(StateId state, std::uint8_t mark, Budget& budget) {
+std::vector<StateId> Solver::collect_envelope(StateId state, std::uint8_t mark, const Choose& choose, Budget& budget) {
   if (graph_.is_marked(state, mark)) return {};
   std::vector<StateId> states{state};
   graph_.mark(state, mark);
@@ -187,8 +183,7 @@ std::vector<StateId> Solver::collect_envelope(StateId state, std::uint8_t mark, 
     for (std::size_t i = 0; i < states.size(); ++i) {
       budget.tick();
       if (graph_.is_terminal(states[i])) continue;
-      ensure_expanded(states[i]);
-      const SearchGraph::Backup backup = policy_choice(states[i]);
+      const SearchGraph::Backup backup = choose(states[i]);
       for (std::size_t s = 0; s < backup.size(); ++s) {
         if (graph_.is_marked(backup.successors[s], mark)) continue;
         graph_.mark(backup.successors[s], mark);
@@ -204,8 +199,12 @@ std::vector<StateId> Solver::collect_envelope(StateId state, std::uint8_t mark, 
 
 Solver::Envelope Solver::envelope(StateId state, const SearchLimits& limits, const Poll& poll) {
   Envelope envelope;
+  const Choose greedy = [&](StateId visited) {
+    ensure_expanded(visited);
+    return policy_choice(visited);
+  };
   envelope.status = within(limits, poll, [&](Budget& budget) {
-    envelope.states = collect_envelope(state, SearchGraph::kVisited, budget);
+    envelope.states = collect_envelope(state, SearchGraph::kVisited, greedy, budget);
     for (const StateId visited : envelope.states) graph_.unmark(visited, SearchGraph::kVisited);
   });
   return envelope;
@@ -213,20 +212,29 @@ Solver::Envelope Solver::envelope(StateId state, const SearchLimits& limits, con
 
 Solver::Envelope Solver::new_envelope(StateId state, const SearchLimits& limits, const Poll& poll) {
   Envelope envelope;
+  const Choose greedy = [&](StateId visited) {
+    ensure_expanded(visited);
+    return policy_choice(visited);
+  };
   envelope.status = within(limits, poll, [&](Budget& budget) {
-    envelope.states = collect_envelope(state, SearchGraph::kGiven, budget);
+    envelope.states = collect_envelope(state, SearchGraph::kGiven, greedy, budget);
   });
   return envelope;
+}
+
+std::vector<ActionId> Solver::applicable_actions(StateId state) const {
+  ActionList applicable;
+  std::vector<std::int32_t> stack;
+  generator_.applicable(graph_.table().state(state), applicable, stack);
+  std::vector<ActionId> actions(applicable.actions().begin(), applicable.actions().end());
+  std::sort(actions.begin(), actions.end());
+  return actions;
 }
 
 Solver::QValues Solver::q_values(StateId state, const SearchLimits& limits, const Poll& poll) {
   QValues result;
   if (graph_.is_goal(state)) return result;
-  ActionList applicable;
-  std::vector<std::int32_t> stack;
-  generator_.applicable(graph_.table().state(state), applicable, stack);
-  result.actions.assign(applicable.actions().begin(), applicable.actions().end());
-  std::sort(result.actions.begin(), result.actions.end());
+  result.actions = applicable_actions(state);
   result.status = within(limits, poll, [&](Budget& budget) {
     ensure_expanded(state);
     settle(state, budget);

@@ -28,6 +28,10 @@ struct SolverConfig {
   std::uint64_t seed = 0;
   std::size_t depth = 3;  // Of short-sighted SSPs.
   Objective objective = Objective::kPenalty;
+  // Values from above during the search; none where the objective is kLexicographic, or there are rewards.
+  bool keeps_upper = false;
+  // What the search starts from; null for none. Needs values from above.
+  PolicyFactory policy;
 };
 
 // The value is between `lower` and `upper`, in exact arithmetic; so is the greatest probability of reaching a goal, where
@@ -91,6 +95,32 @@ class Solver {
     Status status = Status::kConverged;
   };
   QValues q_values(StateId state, const SearchLimits& limits, const Poll& poll);
+  // Backs up the values from above of all states that are known until they stay, or a limit is reached.
+  Status tighten(const SearchLimits& limits, const Poll& poll);
+  // A policy from a state on: the states that it can visit, that state first, with what it does there (-1: it gives up, as at
+  // goals and dead ends) and values. Where a limit was reached before all were found, there are none.
+  struct PolicyTable {
+    std::vector<StateId> states;
+    std::vector<ActionId> actions;
+    std::vector<double> values;
+    // What it costs from there, at most; infinite where that is not known. Not for a solved state, where bounds are those of
+    // the search.
+    double bound = kInfinity;
+    Status status = Status::kConverged;
+  };
+  // That of a solved state is the greedy policy, with its values. Else it is the best one that is known for certain, with
+  // values from above; if nothing is better for certain than to give up, the greedy one, which gives up where nothing is known.
+  PolicyTable policy_table(StateId state, const SearchLimits& limits, const Poll& poll);
+  // Sound bounds of the value of any state: what is known without a search.
+  virtual ValueBounds known_bounds(StateId state);
+  // The applicable actions of a state that is no goal, ascending, with sound bounds of their Q values, as far as they are
+  // known without a search. Expands the state if need be. Not where the objective is kLexicographic.
+  struct ActionBounds {
+    std::vector<ActionId> actions;
+    std::vector<double> lower;
+    std::vector<double> upper;
+  };
+  ActionBounds action_bounds(StateId state);
   // The action of a state; -1 at goals, dead ends and where giving up is best. Expands the state if need be.
   ActionId greedy_action(StateId state);
   // The action that execution takes: the greedy one, unless the planner replans.
@@ -119,11 +149,45 @@ class Solver {
 
   // Does work that ticks a budget and counts expansions against it.
   template <typename Work>
-  Status within(const SearchLimits& limits, const Poll& poll, Work&& work);
+  Status within(const SearchLimits& limits, const Poll& poll, Work&& work) {
+    Budget budget(limits, statistics_, poll);
+    const LentBudget lent(graph_, &budget);
+    Status status = Status::kConverged;
+    try {
+      work(budget);
+    } catch (const SearchStopped& stopped) {
+      status = stopped.status;
+    }
+    budget.record();
+    return status;
+  }
+  class LentBudget {
+   public:
+    LentBudget(SearchGraph& graph, Budget* budget) : graph_(graph), before_(graph.budget()) { graph_.set_budget(budget); }
+    ~LentBudget() { graph_.set_budget(before_); }
+    LentBudget(const LentBudget&) = delete;
+    LentBudget& operator=(const LentBudget&) = delete;
+
+   private:
+    SearchGraph& graph_;
+    Budget* before_;
+  };
+  // Follows the given policy from a state, if there is one, within a share of the limits, and backs up from above what it
+  // visits.
+  void follow_given(StateId state, const SearchLimits& limits, const Poll& poll);
+  void follow_into(StateId state);
+  // Backs up values from above, the last of the states first, until they stay.
+  void tighten_upper(std::span<const StateId> states, Budget& budget);
+  // The choice of a policy in a state; no action where it gives up.
+  using Choose = std::function<SearchGraph::Backup(StateId)>;
+  // The choice by which the value from above of any state is known.
+  SearchGraph::Backup known_choice(StateId state);
+  // The choice of an expanded representative as one of a state that it stands for.
+  SearchGraph::Backup choice_within(StateId state, const SearchGraph::Backup& of_representative);
   // Searches until the state is solved, whatever the heuristic.
   void settle(StateId state, Budget& budget);
-  // The states that the policy can visit without passing through marked ones; marks them.
-  std::vector<StateId> collect_envelope(StateId state, std::uint8_t mark, Budget& budget);
+  // The states that a policy can visit without passing through marked ones; marks them.
+  std::vector<StateId> collect_envelope(StateId state, std::uint8_t mark, const Choose& choose, Budget& budget);
   // The choice of the policy in any expanded state.
   virtual SearchGraph::Backup policy_choice(StateId state);
   // That of a representative. In a solved state it is the one that the value stands for: under an inadmissible heuristic,
@@ -141,11 +205,13 @@ class Solver {
 
   // Bounds of the value of a solved state; searches on until they are near enough. Throws SearchStopped.
   virtual void certify(StateId state, Budget& budget);
-  // Bounds that need no work.
-  virtual ValueBounds known_bounds(StateId state);
   double lower_bound(StateId state);
+  // A lower bound by a heuristic alone.
+  double heuristic_bound(StateId state);
   double cost_share() const;
-  PolicyChain policy_chain(StateId root, Budget& budget);
+  PolicyChain policy_chain(StateId root, const Choose& choose, Budget& budget);
+  // What a policy of representatives costs, bounded from above; `otherwise` where nothing is found, or more than that.
+  double policy_bound(StateId root, const Choose& choose, double lower, double otherwise, Budget& budget);
   // The cost of the policy from a labelled state, bounded from above.
   double upper_bound(StateId state, double lower, Budget& budget);
   // By how much values may exceed those of a backup.
@@ -159,6 +225,12 @@ class Solver {
   double updated(StateId state, const SearchGraph::Backup& backup) const {
     return has_traps_ && is_admissible_ ? std::max(graph_.value(state), backup.value) : backup.value;
   }
+  // Backs up values from above, if they are kept, the last state first.
+  void back_up_upper(std::span<const StateId> states) {
+    if (!graph_.keeps_upper()) return;
+    for (std::size_t i = states.size(); i-- > 0;) graph_.back_up_upper(states[i]);
+  }
+  std::vector<ActionId> applicable_actions(StateId state) const;
   // A backup: sets the value; returns what was found and how far the value moved.
   std::pair<SearchGraph::Backup, double> update(StateId state);
   void ensure_expanded(StateId state) {
@@ -179,6 +251,16 @@ class Solver {
   ValueBounds bounds_{0, 0};
   std::unordered_map<StateId, const std::uint32_t*> fixed_;  // Choices of states where `eliminate_traps` found none; null: gives up.
   std::unique_ptr<Heuristic> heuristic_;
+  std::unique_ptr<Heuristic> admissible_;  // Where that is not, or values may be too high; made when it is asked for.
+  std::unique_ptr<Policy> policy_;         // What the search starts from; may be null.
+  // The states on the way to where it is followed, with what it leads to and has not been looked at, the likeliest last;
+  // and the states from which all has been, each after those that it leads to, as far as cycles allow.
+  struct Following {
+    StateId state;
+    std::vector<StateId> left;
+  };
+  std::vector<Following> following_;
+  std::vector<StateId> followed_;
   Statistics statistics_;
   SearchGraph graph_;
   RandomStream random_;

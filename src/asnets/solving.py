@@ -13,9 +13,12 @@ from asnets.grounding import GroundTask
 from asnets.grounding.task import StateLike
 from asnets.notebook import NotebookView
 from asnets.planning.objectives import expected_reward
-from asnets.planning.solvers import PLANNERS, Progress, SearchLimits, Solution, Solver, Status
+from asnets.planning.solvers import PLANNERS, NativePolicy, Progress, SearchLimits, Solution, Solver, Status
 from asnets.policies import SavedPolicy, extract_policy
 from asnets.progress import live_figures, show_progress
+
+_SEARCH_SHARE = 0.9
+_BOUNDS_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,12 @@ class Solved(NotebookView):
     def policy(self) -> SavedPolicy:
         """The policy from the initial state: an action for each state that it can reach.
 
+        If the search has not converged, the best one that is known for certain, which gives up where nothing is known:
+        `policy.origin.guarantee` is what it costs at most, or a probability that it reaches the goal with at least.
+
         Raises:
-            ConfigError: If the search has not converged, or never does (ssipp replans as it goes).
+            ConfigError: For ssipp, which replans as it goes; and where a search has not converged under the objective
+                "lexicographic" or with rewards.
         """
         return extract_policy(self.solver)
 
@@ -97,6 +104,7 @@ def solve(
     seed: int = 0,
     depth: int | None = None,
     objective: str = "penalty",
+    policy: NativePolicy | None = None,
     time_limit: float | None = None,
     memory_limit: int | None = None,
     deadline: Deadline = NO_DEADLINE,
@@ -116,6 +124,8 @@ def solve(
         depth: Of the short-sighted SSPs of ssipp, 3 by default; no other planner takes it.
         objective: One of `asnets.OBJECTIVES`: the least expected cost where failing costs the penalty, the greatest
             probability of reaching a goal, or the least cost among the policies that have it.
+        policy: What the search starts from, such as `policy.of(task)` of a trained model: its value is an upper bound
+            at once, and its choices come first among equal ones. For lrtdp, ilao and cgilao.
         time_limit: Seconds after which the search ends with what it has; the status is "time" then.
         memory_limit: Resident memory of the process, in bytes, at which it ends; the status is "memory" then.
         deadline: When it ends, if that is before the time limit.
@@ -123,8 +133,8 @@ def solve(
             the number of expanded states, seconds and bytes of memory.
 
     Raises:
-        ConfigError: If a name is unknown or a number out of range, or the planner does not take the objective or
-            the task's costs.
+        ConfigError: If a name is unknown or a number out of range, or the planner does not take the objective, the
+            task's costs or the policy.
         LimitError: If an action has too many successors to enumerate.
 
     Example:
@@ -136,13 +146,38 @@ def solve(
         >>> solved = asnets.solve(asnets.generate("exploding-blocksworld", 4, seed=5), "ilao", objective="maxprob")
         >>> solved.solution.upper - solved.solution.lower < 1e-4
         True
+        >>> task = asnets.generate("triangle-tireworld", 5)  # 1.5 million states to look at, but not for the model.
+        >>> start = asnets.Policy.load("triangle-tireworld").of(task)
+        >>> solved = asnets.solve(task, policy=start, time_limit=0.3)
+        >>> solved.status, solved.solution.upper < 30, solved.policy.origin.guarantee < 30
+        ('time', True, True)
     """
     solver = Solver(
-        task, planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth, objective=objective
+        task,
+        planner,
+        heuristic,
+        epsilon=epsilon,
+        penalty=penalty,
+        seed=seed,
+        depth=depth,
+        objective=objective,
+        anytime=PLANNERS[planner].optimal if planner in PLANNERS else False,
+        policy=policy,
     )
-    limits = SearchLimits(seconds=time_limit, memory=memory_limit, deadline=deadline)
+    limit = Deadline(time_limit, within=deadline)
     with show_progress(progress, lambda: shown_search(solver), lambda *figures: None) as show:
-        return Solved(solver, solver.solve(limits=limits, progress=show))
+        return Solved(solver, search(solver, limit, memory_limit, show))
+
+
+def search(
+    solver: Solver, deadline: Deadline, memory_limit: int | None = None, progress: Progress | None = None
+) -> Solution:
+    """Searches from the initial state; a tenth of the time is kept for bounds and policy if it does not converge."""
+    share = deadline.part(_SEARCH_SHARE) if solver.anytime else deadline
+    solution = solver.solve(limits=SearchLimits(memory=memory_limit, deadline=share), progress=progress)
+    if solution.status in ("converged", "interrupted") or not solver.anytime:
+        return solution
+    return solver.tighten(deadline.part(_BOUNDS_SHARE)) or solution
 
 
 @contextmanager

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from asnets.cli.completion import offer_heuristics, offer_planners
+from asnets.cli.completion import offer_heuristics, offer_models, offer_planners
+from asnets.cli.policies import load_trained
 from asnets.cli.running import (
     CostsOption,
     DomainArgument,
@@ -29,25 +31,27 @@ from asnets.cli.running import (
 from asnets.cli.tables import show_table
 from asnets.deadline import Deadline
 from asnets.errors import LimitError
-from asnets.evaluation import Simulation, execute
+from asnets.evaluation import Simulation, execute, simulate
 from asnets.evaluation.rollouts import check_run
 from asnets.files import check_replaceable, refuse_overwriting
-from asnets.grounding import DEFAULT_LIMITS, GroundTask
+from asnets.grounding import DEFAULT_LIMITS
 from asnets.planning import (
     GIVE_UP,
     HEURISTICS,
     OBJECTIVES,
     PLANNERS,
-    SearchLimits,
     Solution,
     Solver,
 )
 from asnets.planning.objectives import expected_reward
-from asnets.planning.solvers import check_options
-from asnets.policies.table import extract_policy, is_policy, save_policy
-from asnets.solving import shown_search
+from asnets.planning.solvers import check_options, native_policy
+from asnets.policies.table import SavedPolicy, extract_policy, giving_up, is_policy, save_policy
+from asnets.solving import search, shown_search
 
 _LOGGER = logging.getLogger(__name__)
+_LATE_BY = (
+    0.4  # Seconds after the deadline for the policy of a search that was stopped; a command ends a second after it.
+)
 _PLANNER_HELP = "One of: " + "; ".join(f"{info.name} ({info.description})" for info in PLANNERS.values()) + "."
 _HEURISTIC_HELP = (
     "One of: "
@@ -72,6 +76,18 @@ def solve(
         int | None, typer.Option("--depth", min=1, help="Depth of the short-sighted SSPs of ssipp (3 if left out).")
     ] = None,
     objective: ObjectiveOption = "penalty",
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            metavar="MODEL",
+            help="Start from the policy of a model file or of a name from `asnets models`: what it costs is an upper "
+            "bound at once, and its choices come first among equal ones. For "
+            + ", ".join(name for name, info in PLANNERS.items() if info.starts_from_policy)
+            + ".",
+            autocompletion=offer_models,
+        ),
+    ] = None,
     epsilon: Annotated[
         float,
         typer.Option(
@@ -103,7 +119,8 @@ def solve(
         typer.Option(
             "--save-policy",
             metavar="FILE",
-            help="Write the policy to a file if the search converges; `asnets simulate --policy FILE` runs it.",
+            help="Write the policy to a file; `asnets simulate --policy FILE` runs it. If the search reaches a limit, "
+            "that is the best one that is known for certain, which gives up where nothing is.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the policy that is there.")] = False,
@@ -114,8 +131,9 @@ def solve(
 ) -> None:
     """Search for an optimal policy, then run it.
 
-    A search that reaches a limit reports that as its status, with the value it had, and exits with 4; its policy is not
-    run. Where no policy reaches the goal for less than the penalty, giving up is optimal, and the output says so.
+    A search that reaches a limit reports that as its status, with the bounds it had and the best policy known for
+    certain, which is run if there is time, and exits with 4. Where no policy reaches the goal for less than the
+    penalty, giving up is optimal, and the output says so.
 
     The value is what the objective asks for: the least expected cost (penalty), the greatest probability of reaching
     the goal (maxprob), or the least expected cost among the policies that have it, until the goal is reached or out of
@@ -129,11 +147,16 @@ def solve(
     check_run(max_steps, seed, runs)
     memory = None if memory_limit is None else parse_size(memory_limit)
     deadline = Deadline(time_limit)
-    limits = SearchLimits(memory=memory, deadline=deadline)
     require(
         policy_file is None or planner not in PLANNERS or PLANNERS[planner].optimal,
         f"the planner {planner!r} replans as it goes and has no policy to save",
     )
+    require(
+        model is None or PLANNERS[planner].starts_from_policy,
+        f"the planner {planner!r} does not start from a policy: --model is for "
+        + ", ".join(name for name, info in PLANNERS.items() if info.starts_from_policy),
+    )
+    trained = None if model is None else load_trained(model)
     with bounded(deadline, f"solving {problem or domain}"):
         task = load(domain, problem, costs, max_actions, lenient, deadline).task
         solver = Solver(
@@ -145,45 +168,96 @@ def solve(
             seed=seed,
             depth=depth,
             objective=objective,
+            anytime=PLANNERS[planner].optimal,
+            policy=None if trained is None else native_policy(trained.of(task)),
         )
         with shown_search(solver) as show:
-            solution = solver.solve(limits=limits, progress=show)
-    evaluation: Simulation | None = None
+            solution = search(solver, deadline, memory, show)
+    found = _Found(solver, solution, model, seed)
     is_saved = False
     late: LimitError | None = None
-    if solution.status == "converged":
-        try:
-            with bounded(deadline, "running the policy"):
-                if policy_file is not None:
-                    save_policy(policy_file, extract_policy(solver, deadline))
-                    is_saved = True
-                evaluation = execute(solver, runs=runs, max_steps=max_steps, seed=seed, deadline=deadline)
-            if stopped := evaluation.count("stopped"):
-                late = LimitError(f"the time limit of {deadline.seconds:g} s was reached: {stopped:,} runs did not end")
-        except LimitError as error:
-            late = error
-    else:
+    if solution.status != "converged":
         late = LimitError(f"{_stopped(solution)} before the search converged; the value is not final")
-        if policy_file is not None:
-            _LOGGER.warning("%s is not written: the search has not converged", policy_file)
+    try:
+        with bounded(deadline, "running the policy"):
+            if solution.status != "converged" and solver.anytime:
+                found.best = _best_known(solver, deadline)
+            if policy_file is not None and (solution.status == "converged" or found.best is not None):
+                save_policy(policy_file, found.best or extract_policy(solver, deadline))
+                is_saved = True
+            elif policy_file is not None:
+                _LOGGER.warning("%s is not written: the search has not converged", policy_file)
+            found.run(runs, max_steps, deadline)
+        stopped = 0 if found.evaluation is None else found.evaluation.count("stopped")
+        if stopped and late is None:
+            late = LimitError(f"the time limit of {deadline.seconds:g} s was reached: {stopped:,} runs did not end")
+    except LimitError as error:
+        late = late or error
+        if policy_file is not None and not is_saved:
+            _LOGGER.warning("%s is not written: %s", policy_file, error)
     if json:
-        print_json(_as_json(task, solver, solution, evaluation, seed))
+        print_json(_as_json(found))
     else:
-        _show(task, solver, solution, evaluation, seed)
+        _show(found)
         if is_saved:
             print(f"policy: {policy_file}")
     if late is not None:
         raise late
 
 
-def _as_json(
-    task: GroundTask, solver: Solver, solution: Solution, evaluation: Simulation | None, seed: int
-) -> dict[str, object]:
+@dataclass
+class _Found:
+    """What the command has come to.
+
+    Attributes:
+        model: The name of what the search started from.
+        best: The best policy known, of a search that has not converged.
+        evaluation: Runs of the policy.
+    """
+
+    solver: Solver
+    solution: Solution
+    model: str | None
+    seed: int
+    best: SavedPolicy | None = None
+    evaluation: Simulation | None = None
+
+    def run(self, runs: int, max_steps: int, deadline: Deadline) -> None:
+        """Runs the policy; the best one known only if there is time left."""
+        if self.solution.status == "converged":
+            self.evaluation = execute(self.solver, runs=runs, max_steps=max_steps, seed=self.seed, deadline=deadline)
+        elif self.best is not None and not deadline.has_passed():
+            self.evaluation = simulate(
+                self.best, episodes=runs, max_steps=max_steps, seed=self.seed, threads=1, deadline=deadline
+            )
+
+    @property
+    def guarantee(self) -> float | None:
+        """A cost that the policy is at most, or a probability that it reaches the goal with at least."""
+        if self.best is not None:
+            return self.best.origin.guarantee
+        if self.solution.status != "converged" or not PLANNERS[self.solver.planner].optimal:
+            return None
+        return self.solution.lower if self.solver.objective == "maxprob" else self.solution.upper
+
+
+def _best_known(solver: Solver, deadline: Deadline) -> SavedPolicy:
+    """What is left of the time, and a little more, is enough for most; else there is the policy that gives up."""
+    try:
+        return extract_policy(solver, Deadline(deadline.left + _LATE_BY))
+    except LimitError:
+        return giving_up(solver)
+
+
+def _as_json(found: _Found) -> dict[str, object]:
+    solver, solution, evaluation = found.solver, found.solution, found.evaluation
+    task = solver.task
     return {
         "domain": task.domain,
         "problem": task.problem,
         "planner": solver.planner,
         "heuristic": solver.heuristic,
+        "model": found.model,
         "status": solution.status,
         "objective": solver.objective,
         "value": _number(solution.value),
@@ -193,6 +267,7 @@ def _as_json(
         if solution.goal_probability is None
         else dict(zip(("lower", "upper"), solution.goal_probability, strict=True)),
         "guarantee": _guarantee(solver, solution),
+        "policy_guarantee": _number(found.guarantee),
         "gives_up": _gives_up(solver, solution),
         "penalty": solver.penalty,
         "goal_reward": None if task.goal_reward is None else float(task.goal_reward),
@@ -204,7 +279,7 @@ def _as_json(
         "seconds": solution.seconds,
         "peak_memory_mb": solution.peak_memory / 1e6,
         "costs": task.cost_mode,
-        "seed": seed,
+        "seed": found.seed,
         "evaluation": None
         if evaluation is None
         else {
@@ -217,14 +292,19 @@ def _as_json(
             "mean_cost": evaluation.mean_cost,
             "ci95": evaluation.ci95,
             "max_steps": evaluation.max_steps,
+            "converged": solution.status == "converged",
         },
     }
 
 
-def _show(task: GroundTask, solver: Solver, solution: Solution, evaluation: Simulation | None, seed: int) -> None:
+def _show(found: _Found) -> None:
+    solver, solution, evaluation = found.solver, found.solution, found.evaluation
+    task = solver.task
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_row("problem", f"{task.problem} of {task.domain}")
     table.add_row("planner", f"{solver.planner} with {solver.heuristic}")
+    if found.model is not None:
+        table.add_row("model", f"starts from {found.model}")
     table.add_row("costs", task.cost_mode)
     table.add_row("status", "converged" if solution.status == "converged" else _stopped(solution))
     if solver.objective != "penalty":
@@ -247,6 +327,8 @@ def _show(task: GroundTask, solver: Solver, solution: Solution, evaluation: Simu
         table.add_row("penalty", f"{solver.penalty:g}")
     if _gives_up(solver, solution):
         table.add_row("policy", _giving_up(solver))
+    if found.best is not None:
+        table.add_row("policy", _known_for_certain(found.best))
     table.add_row("states", f"{solution.expanded:,} expanded, {solution.evaluated:,} evaluated")
     table.add_row("effort", f"{solution.backups:,} backups, {solution.trials:,} trials or passes")
     table.add_row("time", f"{solution.seconds:.2f} s, {solution.peak_memory / 1e6:,.0f} MB")
@@ -255,8 +337,12 @@ def _show(task: GroundTask, solver: Solver, solution: Solution, evaluation: Simu
         shown = "" if mean is None else f", mean cost {mean:.2f}" + ("" if interval is None else f" ± {interval:.2f}")
         late = evaluation.count("step_limit") + evaluation.count("loop")
         left = f"; {late} not within {evaluation.max_steps:,} steps" if late else ""
-        table.add_row("runs", f"{evaluation.count('goal')} of {evaluation.episodes} reach the goal{shown}{left}")
-    table.add_row("seed", str(seed))
+        whose = "" if found.best is None else " (the policy is not final)"
+        if stopped := evaluation.count("stopped"):
+            whose = f"; {stopped} not in time{whose}"
+        reached = f"{evaluation.count('goal')} of {evaluation.episodes} reach the goal"
+        table.add_row("runs", f"{reached}{shown}{left}{whose}")
+    table.add_row("seed", str(found.seed))
     show_table(table)
 
 
@@ -295,6 +381,18 @@ def _gives_up(solver: Solver, solution: Solution) -> bool:
     if solution.status != "converged" or solver.greedy_action(solver.initial) != GIVE_UP:
         return False
     return solver.is_dead_end(solver.initial) or (solver.objective == "penalty" and solution.value > 0)
+
+
+def _known_for_certain(policy: SavedPolicy) -> str:
+    """How good the policy of a search that was stopped is at least."""
+    size = f"the best known: {len(policy.actions):,} states"
+    guarantee, penalty = policy.origin.guarantee, policy.origin.penalty
+    if policy.origin.objective == "maxprob":
+        if guarantee:
+            return f"{size}, reaches the goal with a probability of {math.floor(guarantee * 1e6) / 1e6:.6f} or more"
+    elif guarantee is not None and guarantee < penalty:
+        return f"{size}, costs {math.ceil(guarantee * 1e6) / 1e6:.6f} at most, failing included"
+    return f"{size}, nothing is certain that is better than giving up"
 
 
 def _giving_up(solver: Solver) -> str:

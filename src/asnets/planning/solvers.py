@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal, Protocol, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,7 @@ class PlannerInfo:
         takes_rewards: Whether actions may cost less than nothing.
         objectives: Those that it solves.
         takes_zero_costs: Whether actions may cost nothing, so that one could go round for ever.
+        starts_from_policy: Whether it can be given a policy to start from.
     """
 
     name: str
@@ -48,6 +49,18 @@ class PlannerInfo:
     description: str
     objectives: tuple[str, ...]
     takes_zero_costs: bool
+    starts_from_policy: bool
+
+
+class NativePolicy(Protocol):
+    """A policy of a task that runs in the compiled core, such as `asnets.policies.NativeNetworkPolicy`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def task(self) -> GroundTask: ...
+    @property
+    def native(self) -> _native.Policy: ...
 
 
 PLANNERS: dict[str, PlannerInfo] = {info.name: info for info in (PlannerInfo(*entry) for entry in _native.planners())}
@@ -141,6 +154,40 @@ class QValues:
     status: Status
 
 
+@dataclass(frozen=True)
+class PolicyTable:
+    """A policy from a state on.
+
+    Attributes:
+        states: The states that it can visit, packed and one after the other, the one that it is from first.
+        actions: What it does in each; GIVE_UP at goals, dead ends and where it gives up.
+        values: The value of each. Where the first state was not solved, what the policy guarantees there: a cost that
+            it is at most, a probability that it is at least.
+        bound: The latter for the first state; None where it was solved (bounds are those of the search then), or where
+            nothing is known for certain.
+    """
+
+    states: npt.NDArray[np.uint64]
+    actions: npt.NDArray[np.int32]
+    values: npt.NDArray[np.float64]
+    bound: float | None
+
+
+def native_policy(policy: object) -> NativePolicy:
+    """A policy as planners take it.
+
+    Raises:
+        ConfigError: If it does not run in the compiled core.
+    """
+    if isinstance(getattr(policy, "native", None), _native.Policy):
+        return cast(NativePolicy, policy)
+    name = getattr(policy, "name", type(policy).__name__)
+    raise ConfigError(
+        f"the policy {name!r} does not run in the compiled core, where planners ask it; networks with the features and "
+        "pooling of the core do, and policies of planners"
+    )
+
+
 def require_supported_costs(task: GroundTask, planner: str, objective: str = "penalty") -> None:
     """Checks that a planner takes the costs of a task.
 
@@ -214,6 +261,10 @@ class Solver:
     States are numbers of the solver's own, from `initial` or `state`. While one thread searches, others may read values
     (`value`, `is_solved`, `is_dead_end`, `propositions`, `solution`), as may the progress function. Whoever else wants
     to search, add states or walk a policy waits; the progress function gets a RuntimeError.
+
+    Attributes:
+        anytime: Whether it keeps values from above during the search.
+        policy: What it starts from.
     """
 
     def __init__(
@@ -227,6 +278,8 @@ class Solver:
         seed: int = 0,
         depth: int | None = None,
         objective: str = "penalty",
+        anytime: bool = False,
+        policy: NativePolicy | None = None,
     ) -> None:
         """Sets up a planner.
 
@@ -240,15 +293,25 @@ class Solver:
             seed: Seed of the trials of lrtdp and the trajectories of ssipp.
             depth: Depth of the short-sighted SSPs of ssipp, 3 by default; no other planner takes it.
             objective: One of `OBJECTIVES`.
+            anytime: Whether to keep values from above during the search, which makes it a little slower: sound upper
+                bounds of all states (`bounds`, `action_bounds`), and the best policy known whenever it is stopped
+                (`policy_table`). There are none under "lexicographic", nor where there are rewards.
+            policy: What to start from: it is followed first, for up to half of the time and of the expansions, so that
+                what it costs is known from above, and its choices come first among equal ones. Implies `anytime`.
 
         Raises:
-            ConfigError: If a name is unknown or a number out of range, or the planner does not take the objective or
-                the costs of the task.
+            ConfigError: If a name is unknown or a number out of range, or the planner does not take the objective,
+                the costs of the task or the policy.
         """
         if penalty is None:
             penalty = default_penalty(task)
         check_options(planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth, objective=objective)
         require_supported_costs(task, planner, objective)
+        if policy is not None:
+            if not PLANNERS[planner].starts_from_policy:
+                able = _those_that(lambda info: info.starts_from_policy)
+                raise ConfigError(f"the planner {planner!r} does not start from a policy; expected: {able}")
+            task.check_same(native_policy(policy).task)
         self.task = task
         self.planner = planner
         self.heuristic = heuristic
@@ -256,7 +319,22 @@ class Solver:
         self.penalty = penalty
         self.seed = seed
         self.objective = objective
-        self._native = _native.Solver(task.native, planner, heuristic, epsilon, penalty, seed, depth or 3, objective)
+        earns = objective == "penalty" and task.native.has_negative_costs
+        self.anytime = (anytime or policy is not None) and objective != "lexicographic" and not earns
+        self.policy = policy
+        self._last: Solution | None = None
+        self._native = _native.Solver(
+            task.native,
+            planner,
+            heuristic,
+            epsilon,
+            penalty,
+            seed,
+            depth or 3,
+            objective,
+            self.anytime,
+            None if policy is None else policy.native,
+        )
 
     def __repr__(self) -> str:
         expanded = int(self._native.statistics()["expanded"])
@@ -309,14 +387,39 @@ class Solver:
         )
         with self._enumerating():
             if not bounds:
-                return self.solution(root, _status(self._native.solve(root, *given)))
+                return self._keep(root, self.solution(root, _status(self._native.solve(root, *given))))
             status, lower, upper, *goal = self._native.solve_with_bounds(root, *given)
         if self.objective == "maxprob":
             lower, upper = _complement(upper, 0.0), _complement(lower, 1.0)
             goal = [lower, upper]
         found = self.solution(root, _status(status))
         known = None if self.objective == "penalty" else (goal[0], goal[1])
-        return replace(found, lower=lower, upper=upper, goal_probability=known)
+        return self._keep(root, replace(found, lower=lower, upper=upper, goal_probability=known))
+
+    def _keep(self, state: int, solution: Solution) -> Solution:
+        if state == self.initial:
+            self._last = solution
+        return solution
+
+    @property
+    def last_solution(self) -> Solution | None:
+        """What the last call of `solve` for the initial state came to, with the bounds of `tighten` after it."""
+        return self._last
+
+    def tighten(self, deadline: Deadline = NO_DEADLINE) -> Solution | None:
+        """After a search that was stopped: brings upper bounds of all states down to what is known of their successors.
+
+        Returns:
+            The last solution with the bounds that are known now; None if there was no search.
+        """
+        with self._enumerating():
+            self._native.tighten(deadline.native)
+        last = self._last
+        if last is not None and last.status != "converged" and last.upper is not None and self.anytime:
+            lower, upper = self.bounds(self.initial)
+            known = (lower, upper) if self.objective == "maxprob" else None
+            self._last = replace(last, lower=lower, upper=upper, goal_probability=known)
+        return self._last
 
     def _shown_by(self, progress: Progress) -> Progress:
         if self.objective != "maxprob":
@@ -368,6 +471,58 @@ class Solver:
         value = self._native.value(state)
         return 1 - value if self.objective == "maxprob" else value
 
+    def bounds(self, state: int) -> tuple[float, float]:
+        """Bounds that the exact value of a state is between, as far as they are known without a search.
+
+        Rounding is accounted for. Without `anytime`, little is known from above before the search has converged.
+
+        Example:
+            >>> from asnets.planning import SearchLimits, Solver
+            >>> solver = Solver(asnets.generate("triangle-tireworld", 2), anytime=True)
+            >>> solver.bounds(solver.initial)[1]
+            500.0
+            >>> solver.solve(limits=SearchLimits(trials=20)).status
+            'trials'
+            >>> lower, upper = solver.bounds(solver.initial)
+            >>> lower <= 11.5 <= upper < 500
+            True
+        """
+        with self._enumerating():
+            lower, upper = self._native.bounds(state)
+        if self.objective == "maxprob":
+            return _complement(upper, 0.0), _complement(lower, 1.0)
+        return lower, upper
+
+    def action_bounds(
+        self, state: int
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """The applicable actions of a state, ascending, with bounds that their exact Q values are between.
+
+        A Q value is what the objective asks for if the action is taken and all that follows is optimal: under
+        "penalty" a cost, above the penalty perhaps; under "maxprob" a probability of reaching a goal. As `bounds`,
+        this is what is known without a search; the state is expanded if it was not. Goals have no actions.
+
+        Raises:
+            ConfigError: Under "lexicographic".
+            LimitError: If an action has too many successors to enumerate.
+
+        Example:
+            >>> from asnets.planning import Solver
+            >>> solver = Solver(asnets.generate("triangle-tireworld", 2), anytime=True)
+            >>> _ = solver.solve()
+            >>> actions, lower, upper = solver.action_bounds(solver.initial)
+            >>> best = upper.argmin()
+            >>> [action for action, low in zip(actions, lower) if low <= upper[best]] == [actions[best]]  # Proved.
+            True
+        """
+        if self.objective == "lexicographic":
+            raise ConfigError("the objective 'lexicographic' has no bounds of actions; 'penalty' and 'maxprob' have")
+        with self._enumerating():
+            actions, lower, upper = self._native.action_bounds(state)
+        if self.objective == "maxprob":
+            lower, upper = _complements(upper, 0.0), _complements(lower, 1.0)
+        return actions, lower, upper
+
     def greedy_action(self, state: int) -> int:
         """The action of the greedy policy, or GIVE_UP."""
         with self._enumerating():
@@ -403,20 +558,22 @@ class Solver:
         """Takes back states that `new_envelope` has given, so that it gives them again."""
         self._native.take_back(states)
 
-    def policy_table(
-        self, state: int, deadline: Deadline = NO_DEADLINE
-    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
-        """The states of the policy envelope, packed and one after the other, with their actions and values.
+    def policy_table(self, state: int, deadline: Deadline = NO_DEADLINE) -> PolicyTable:
+        """The policy from a state on: where the state is not solved, the best one that is known for certain.
 
         Raises:
-            ConfigError: If the state has not been solved.
+            ConfigError: If the state has not been solved, and the solver is not `anytime`.
             LimitError: If the deadline passes.
         """
-        self._require_solved(state)
+        if not self.anytime:
+            self._require_solved(state)
+        solved = self.is_solved(state)
         with self._enumerating():
-            states, actions, values, status = self._native.policy_table(state, deadline.native)
+            states, actions, values, bound, status = self._native.policy_table(state, deadline.native)
         self._require_all(status, deadline)
-        return states, actions, 1 - values if self.objective == "maxprob" else values
+        if self.objective == "maxprob":
+            values, bound = 1 - values, _complement(min(bound, 1.0), 0.0)
+        return PolicyTable(states, actions, values, bound if not solved and math.isfinite(bound) else None)
 
     def _require_solved(self, state: int) -> None:
         if not self.is_solved(state):
@@ -483,6 +640,10 @@ class Solver:
 def _complement(probability: float, towards: float) -> float:
     """1 less a probability, rounded towards 0 or 1 unless it is exact."""
     return 1 - probability if probability in (0, 1) else math.nextafter(1 - probability, towards)
+
+
+def _complements(probabilities: npt.NDArray[np.float64], towards: float) -> npt.NDArray[np.float64]:
+    return np.array([_complement(probability, towards) for probability in probabilities.tolist()], np.float64)
 
 
 def _status(name: str) -> Status:

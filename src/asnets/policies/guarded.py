@@ -1,8 +1,8 @@
 """A policy, a search, a shield and a way out of loops as one policy; `docs/search.md` says what each does.
 
 Before each step the shield excludes actions after which the goal is proved to be less likely; the policy proposes one
-of those that are left; where the run came back to where it was, the rule for loops decides; elsewhere the search does,
-if there is one. Whose action was taken, and why, is counted.
+of those that are left; the search decides, if there is one; where the run came back to where it was, the rule for loops
+does, unless the search knows that its action is better. Whose action was taken, and why, is counted.
 
 A rule for loops and a search remember the run: what such a policy does is no function of the state, and cannot be
 verified state by state. A shield alone looks at each state anew.
@@ -26,12 +26,13 @@ from asnets.words import count
 
 ON_LOOP: dict[str, str] = {
     "none": "what the policy does anywhere else",
-    "next": "its second choice, the next time the third, and so on",
+    "next": "its likeliest choice among those that the run knows least of: untried, leading to new states",
     "sample": "a draw by its probabilities",
     "search": "what a search finds, which is asked nowhere else",
 }
 """What to do where a run came back to where it was without progress, by name."""
-DEFAULT_ON_LOOP = "none"
+DEFAULT_ON_LOOP = "next"
+"""Of runs of trained policies; `docs/search.md` has the figures."""
 DEFAULT_SHIELD_EXPANSIONS = 1000
 """States that a shield expands, at most, before each step."""
 
@@ -139,7 +140,7 @@ class GuardedPolicy:
         policy: TaskPolicy | None,
         task: GroundTask | None = None,
         *,
-        on_loop: str = DEFAULT_ON_LOOP,
+        on_loop: str = "none",
         shield: bool = False,
         shield_expansions: int = DEFAULT_SHIELD_EXPANSIONS,
         search: OnlineSearch | None = None,
@@ -212,7 +213,7 @@ class GuardedPolicy:
 def guarded(
     policy: TaskPolicy,
     *,
-    on_loop: str = DEFAULT_ON_LOOP,
+    on_loop: str = "none",
     shield: bool = False,
     shield_expansions: int = DEFAULT_SHIELD_EXPANSIONS,
     search: OnlineSearch | None = None,
@@ -264,6 +265,10 @@ def _native_of(policy: TaskPolicy) -> _native.Policy:
     native = getattr(policy, "native", None)
     if not isinstance(native, _native.Policy):
         raise ConfigError(f"the policy {policy.name!r} is not in the compiled core, where guarded policies run")
+    if isinstance(native, _native.TablePolicy):
+        raise ConfigError(
+            f"the policy {policy.name!r} knows what to do in its own states alone, which a guarded policy may leave"
+        )
     if native.has_memory:
         raise ConfigError(f"the policy {policy.name!r} has a memory of its own: guard the policy behind it once")
     return native

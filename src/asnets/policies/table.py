@@ -8,6 +8,7 @@ actions are named by number, and a fingerprint of their names makes sure that th
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -25,10 +26,12 @@ from asnets.grounding import GroundTask
 from asnets.grounding.fingerprint import fingerprint
 from asnets.grounding.task import Ints
 from asnets.notebook import NotebookView
-from asnets.planning import Solver
+from asnets.planning import GIVE_UP, PLANNERS, Solver
+from asnets.planning.solvers import PolicyTable
 from asnets.policies.protocol import Distribution, native_distributions
 
-FORMAT = "asnets-policy-2"
+FORMAT = "asnets-policy-3"
+_WITHOUT_BOUNDS = "asnets-policy-2"
 _WITHOUT_CHECKSUM = "asnets-policy-1"
 
 
@@ -39,8 +42,15 @@ class PolicyOrigin:
     Attributes:
         fingerprint: Of the ground task.
         value: The value of the initial state, as the objective asks: an expected cost, or a probability of reaching a
-            goal.
+            goal. If the search had not converged, what the policy guarantees.
         objective: One of `asnets.OBJECTIVES`; files from before there were others have none.
+        status: How the search ended: "converged", or the limit that it reached. Older files are all of searches that
+            had converged; they have no bounds.
+        lower: Not above the optimal value of the initial state; None where nothing is known.
+        upper: Not below it; None where nothing is known.
+        guarantee: What the policy guarantees: a cost that it is at most, a probability that it is at least. None where
+            nothing is known.
+        start: The name of the policy that the search started from; None if there was none.
     """
 
     domain: str
@@ -54,6 +64,11 @@ class PolicyOrigin:
     costs: str
     value: float
     objective: str = "penalty"
+    status: str = "converged"
+    lower: float | None = None
+    upper: float | None = None
+    guarantee: float | None = None
+    start: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +77,8 @@ class SavedPolicy(NotebookView):
 
     Attributes:
         states: Packed states: one row of 64-bit words each, proposition p in bit p mod 64 of word p div 64.
-        actions: The action of each state; GIVE_UP at goals and dead ends.
-        values: The value of each state, as the objective asks.
+        actions: The action of each state; GIVE_UP at goals, dead ends and where the policy gives up.
+        values: The value of each state, as the objective asks; if the search had not converged, what it guarantees.
 
     Example:
         >>> task = asnets.generate("triangle-tireworld", 2)
@@ -124,19 +139,46 @@ class SavedPolicy(NotebookView):
 
     def __repr__(self) -> str:
         size, value = f"{len(self.actions):,} states", f"value {self.origin.value:g}"
+        if self.origin.status != "converged":
+            known = "nothing" if self.origin.guarantee is None else f"{self.origin.guarantee:g}"
+            value = f"{known} guaranteed, not converged"
         return f"<SavedPolicy of {self.name} for {self.task.problem}: {size}, {value}>"
 
 
 def extract_policy(solver: Solver, deadline: Deadline = NO_DEADLINE) -> SavedPolicy:
-    """The policy from the initial state, for which the solver must have converged.
+    """The policy from the initial state; of an `anytime` solver that has not converged, the best that it knows.
+
+    That one gives up wherever nothing better is known for certain. If nothing at all is known, it is the greedy policy
+    as far as the search has looked; `origin.guarantee` says what is certain.
 
     Raises:
-        ConfigError: If it has not, or never does (ssipp replans as it goes).
+        ConfigError: If the solver has not converged and is not `anytime`, or never does (ssipp replans as it goes).
         LimitError: If the deadline passes.
     """
-    if not solver.is_solved(solver.initial):
+    is_known = solver.is_solved(solver.initial) or solver.anytime
+    if not PLANNERS[solver.planner].optimal or not is_known:
         raise ConfigError(f"the planner {solver.planner!r} has no closed policy to save: it has not solved the problem")
-    words, actions, values = solver.policy_table(solver.initial, deadline)
+    return _policy_of(solver, solver.policy_table(solver.initial, deadline))
+
+
+def giving_up(solver: Solver) -> SavedPolicy:
+    """The policy that gives up at once: what is left where there is no time for a better one."""
+    words = np.zeros(max(1, -(-solver.task.num_propositions // 64)), np.uint64)
+    for proposition in solver.propositions(solver.initial).tolist():
+        words[proposition // 64] |= np.uint64(1 << proposition % 64)
+    value = 0.0 if solver.objective == "maxprob" else solver.penalty
+    return _policy_of(solver, PolicyTable(words, np.array([GIVE_UP], np.int32), np.array([value]), value))
+
+
+def _policy_of(solver: Solver, table: PolicyTable) -> SavedPolicy:
+    solution = solver.last_solution
+    lower, upper = (None, None) if solution is None else (solution.lower, solution.upper)
+    status, value, guarantee = "converged", solver.value(solver.initial), table.bound
+    if not solver.is_solved(solver.initial):
+        status = "interrupted" if solution is None else solution.status
+        value = float(table.values[0])
+    elif guarantee is None:
+        guarantee = lower if solver.objective == "maxprob" else upper
     origin = PolicyOrigin(
         solver.task.domain,
         solver.task.problem,
@@ -147,10 +189,20 @@ def extract_policy(solver: Solver, deadline: Deadline = NO_DEADLINE) -> SavedPol
         solver.penalty,
         solver.seed,
         solver.task.cost_mode,
-        solver.value(solver.initial),
+        value,
         solver.objective,
+        status,
+        _finite(lower),
+        _finite(upper),
+        _finite(guarantee),
+        None if solver.policy is None else solver.policy.name,
     )
-    return SavedPolicy(solver.task, origin, words.reshape(len(actions), -1), actions, values)
+    states = table.states.reshape(len(table.actions), -1)
+    return SavedPolicy(solver.task, origin, states, table.actions, table.values)
+
+
+def _finite(number: float | None) -> float | None:
+    return number if number is not None and math.isfinite(number) else None
 
 
 def save_policy(path: Path, policy: SavedPolicy) -> None:
@@ -197,14 +249,14 @@ def read_policy(data: bytes, task: GroundTask, path: str = "<policy>") -> SavedP
     """
     try:
         tensors, header = split_tensors(data)
-        if header["format"] not in (FORMAT, _WITHOUT_CHECKSUM):
+        if header["format"] not in (FORMAT, _WITHOUT_BOUNDS, _WITHOUT_CHECKSUM):
             raise FileError(f"{path}: the format is {header['format']!r}; expected {FORMAT!r}")
         fields_of_origin = json.loads(header["origin"])
         origin = PolicyOrigin(**fields_of_origin)
         states, actions, values = (tensors[name] for name in ("states", "actions", "values"))
     except (ValueError, KeyError, TypeError, RecursionError):
         raise FileError(f"{path}: not a policy file, or damaged") from None
-    if header["format"] == FORMAT and header.get("checksum") != checksum(fields_of_origin, tensors):
+    if header["format"] != _WITHOUT_CHECKSUM and header.get("checksum") != checksum(fields_of_origin, tensors):
         raise FileError(f"{path}: damaged: its checksum is wrong; `asnets solve --save-policy` writes it anew")
     if origin.fingerprint != fingerprint(task):
         same = (origin.domain, origin.problem) == (task.domain, task.problem) and origin.costs != task.cost_mode

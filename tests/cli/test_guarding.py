@@ -1,0 +1,117 @@
+"""Shields and ways out of loops on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import asnets
+from asnets.network import NetworkConfig
+from asnets.network.model_file import save_model
+from tests.cli.running import invoke
+from tests.network.building import random_network
+from tests.planning.test_heuristics import family_task
+
+
+@pytest.fixture(scope="module")
+def gripper(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
+    """A network that has learnt nothing and goes in circles, the domain and a problem."""
+    folder = tmp_path_factory.mktemp("gripper")
+    assert invoke("generate", "gripper", "--size", 3, "-o", folder, "--quiet").exit_code == 0
+    save_model(
+        folder / "wrong.asnet", random_network(family_task("gripper", 3), NetworkConfig(layers=1, hidden=4), seed=3), {}
+    )
+    return folder / "wrong.asnet", folder / "domain.pddl", folder / "gripper-n3.pddl"
+
+
+@pytest.fixture(scope="module")
+def tires(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("tires")
+    assert invoke("generate", "triangle-tireworld", "--size", 2, "-o", folder, "--quiet").exit_code == 0
+    return folder / "domain.pddl", folder / "triangle-tire-2.pddl"
+
+
+def evaluated(*arguments: object) -> dict[str, Any]:
+    result = invoke("evaluate", *arguments, "--json", "--quiet")
+    assert result.exit_code == 0, result.output
+    (row,) = json.loads(result.stdout)
+    values: dict[str, Any] = row
+    return values
+
+
+def test_evaluate_leaves_loops(gripper: tuple[Path, Path, Path]) -> None:
+    row = evaluated(*gripper, "--on-loop", "none")
+    assert (row["goals"], row["loops"], row["guard"]) == (0, 30, None)
+    row = evaluated(*gripper)  # By default.
+    assert row["goals"] == 30
+    assert row["guard"]["loop_episodes"] == row["guard"]["episodes"] == 30
+    assert row["guard"]["decided"]["next"]["loop"] == row["guard"]["loops"]
+    result = invoke("evaluate", *gripper, "--on-loop", "next")
+    assert result.exit_code == 0
+    assert "gripper-n3: loops in 30 runs of 30, left " in result.stdout
+    assert "the next choice " in result.stdout
+
+
+def test_run_says_who_decided(gripper: tuple[Path, Path, Path]) -> None:
+    result = invoke("run", *gripper, "--on-loop", "next", "--quiet")
+    assert result.exit_code == 0
+    assert ": the run came back to where it was" in result.stdout
+    steps = json.loads(invoke("run", *gripper, "--on-loop", "next", "--json", "--quiet").stdout)["steps"]
+    assert {step["decision"]["decider"] for step in steps} == {"policy", "next"}
+    left = next(step for step in steps if step["decision"]["reason"] == "loop")
+    assert left["decision"]["policy_action"] != left["action"]
+    alone = json.loads(invoke("run", *gripper, "--on-loop", "none", "--json", "--quiet", "--max-steps", 5).stdout)
+    assert all("decision" not in step for step in alone["steps"])
+
+
+def test_the_same_from_python(gripper: tuple[Path, Path, Path]) -> None:
+    model, domain, problem = gripper
+    policy, task = asnets.Policy.load(model), asnets.load(domain, problem)
+    row = evaluated(*gripper, "--seed", 3)
+    result = policy.evaluate(task, seed=3)
+    assert (row["goals"], row["mean_cost"]) == (result.goals, result.mean_cost)
+    assert result.guard is not None
+    assert row["guard"] == result.guard.to_dict()
+    assert policy.run(task, seed=3).record.steps == int(result.finished.steps[0])
+
+
+def test_a_shield(tires: tuple[Path, Path]) -> None:
+    row = evaluated("triangle-tireworld", *tires, "--shield", "--exact")
+    assert row["goals"] == 30
+    assert row["guard"]["excluded_actions"] >= row["guard"]["excluded_steps"] > 0
+    assert row["exact"]["goal_probability"]["lower"] == 1
+    result = invoke("evaluate", "triangle-tireworld", *tires, "--shield")
+    assert "triangle-tire-2: the shield excluded " in result.stdout
+    verified = json.loads(invoke("verify", "random", *tires, "--shield", "--json", "--quiet").stdout)
+    assert verified[0]["goal_probability"]["lower"] == 1
+    assert verified[0]["policy"] == "random with a shield"
+
+
+def test_export_of_a_shielded_policy(tires: tuple[Path, Path], tmp_path: Path) -> None:
+    sizes = []
+    for name, options in (("alone", ()), ("shielded", ("--shield",))):
+        given = ("export", "random", *tires, "-o", tmp_path / f"{name}.drn", *options, "--json", "--quiet")
+        result = invoke(*given)
+        assert result.exit_code == 0, result.output
+        sizes.append(json.loads(result.stdout)["states"])
+    assert sizes[1] < sizes[0]
+    result = invoke("export", "mdp", *tires, "-o", tmp_path / "mdp.drn", "--shield")
+    assert result.exit_code == 2
+    assert "--shield is for policies" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--on-loop", "often"), "unknown rule for loops 'often'; expected one of none, next, sample, search"),
+        (("--on-loop", "search"), "needs a search"),
+        (("--on-loop", "next", "--exact"), "depends on the run so far, not on the state alone"),
+    ],
+)
+def test_wrong_use(tires: tuple[Path, Path], options: tuple[str, ...], message: str) -> None:
+    result = invoke("evaluate", "triangle-tireworld", *tires, *options)
+    assert result.exit_code == 2
+    assert message in result.stderr
