@@ -47,6 +47,7 @@ from asnets.planning.objectives import expected_reward
 from asnets.planning.solvers import check_options, native_policy
 from asnets.policies.table import SavedPolicy, extract_policy, giving_up, is_policy, save_policy
 from asnets.solving import search, shown_search
+from asnets.words import count
 
 _LOGGER = logging.getLogger(__name__)
 _LATE_BY = (
@@ -385,7 +386,7 @@ def _gives_up(solver: Solver, solution: Solution) -> bool:
 
 def _known_for_certain(policy: SavedPolicy) -> str:
     """How good the policy of a search that was stopped is at least."""
-    size = f"the best known: {len(policy.actions):,} states"
+    size = f"the best known: {count(len(policy.actions), 'state')}"
     guarantee, penalty = policy.origin.guarantee, policy.origin.penalty
     if policy.origin.objective == "maxprob":
         if guarantee:
