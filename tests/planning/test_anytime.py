@@ -203,8 +203,9 @@ def test_what_the_given_policy_costs_is_an_upper_bound(
             continue
         words = np.array([i for i in range(drawn.task.num_propositions) if drawn.task.atom_name(i) == f"(p{number})"])
         actions = start.native.distribution(words.astype(np.int32))[0].tolist()
-        policy[number] = None if number in drawn.mdp.goals or not actions else drawn.choice_of(actions[0])[1]
-        pending += drawn.mdp.choices[number][policy[number]][1] if policy[number] is not None else []
+        choice = None if number in drawn.mdp.goals or not actions else drawn.choice_of(actions[0])[1]
+        policy[number] = choice
+        pending += [] if choice is None else drawn.mdp.choices[number][choice][1]
     try:
         cost = exact_costs(drawn, policy, Fraction(penalty), is_cost=True)[0]
     except ZeroDivisionError:
@@ -237,8 +238,9 @@ def test_larger_tasks(planner: str, ssp: tuple[Domain, Problem], penalty: float,
             assert found.goal_probability.upper >= policy.origin.guarantee
         else:
             assert found.expected_cost.lower <= policy.origin.guarantee
+        if solution.status == "converged":
+            assert solution.upper - solution.lower <= EPSILON * max(1, solution.upper)
     assert solution.status == "converged"
-    assert solution.upper - solution.lower <= EPSILON * max(1, solution.upper)
 
 
 @each_planner
@@ -307,6 +309,20 @@ def test_value_iteration_that_is_stopped() -> None:
     assert extract_policy(solver).origin.guarantee == solution.upper
 
 
+@each_planner
+def test_a_search_that_is_stopped_while_it_bounds_the_value(planner: str) -> None:
+    """The greedy policy is known, but not what it costs: what is known from above has a bound."""
+    solver = Solver(asnets.generate("triangle-tireworld", 3), planner, anytime=True)
+    assert solver.solve(bounds=False).status == "converged"
+    assert extract_policy(solver).origin.guarantee is None
+    assert solver.solve(limits=SearchLimits(deadline=Deadline(1e-9))).status == "time"
+    policy = extract_policy(solver)
+    assert policy.origin.status == "time"
+    assert policy.origin.guarantee == policy.origin.upper == policy.values[0]
+    assert solver.solve().status == "converged"
+    assert extract_policy(solver).origin.status == "converged"
+
+
 def test_policies_that_are_refused() -> None:
     task = asnets.generate("triangle-tireworld", 2)
     start = asnets.Policy.load("triangle-tireworld").of(task)
@@ -319,7 +335,7 @@ def test_policies_that_are_refused() -> None:
         Solver(asnets.generate("triangle-tireworld", 3), policy=start)
     function = FunctionPolicy(task, lambda state: {})
     with pytest.raises(ConfigError, match="does not run in the compiled core"):
-        Solver(task, policy=function)  # type: ignore[arg-type]
+        Solver(task, policy=function)
 
 
 def test_solving_with_a_deadline_that_has_passed() -> None:
