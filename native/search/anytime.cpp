@@ -16,7 +16,7 @@ namespace {
 // Of the limits of a search, for following the policy that it starts from.
 constexpr double kTimeShare = 0.25;
 constexpr std::size_t kExpansionShare = 2;
-constexpr std::size_t kMostFollowed = std::size_t{1} << 20;  // States in a call, where expansions have no limit.
+constexpr std::size_t kMostFollowed = std::size_t{1} << 17;  // States in a call, where expansions have no limit.
 
 // Sweeps over values from above, and the fall, of the width that bounds may have, below which they stay.
 constexpr std::size_t kMostSweeps = 1000;
