@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from asnets.cli.completion import offer_objectives
-from asnets.cli.guarding import OnLoopOption, ShieldExpansionsOption, ShieldOption, default_on_loop
+from asnets.cli.guarding import OnLoopOption, ShieldExpansionsOption, ShieldOption
 from asnets.cli.policies import load_trained
 from asnets.cli.running import (
     DetectDeadEndsOption,
@@ -136,11 +136,10 @@ def evaluate(
         penalty is None or 0 < penalty <= MAX_COST,
         f"the penalty must be above 0 and at most {MAX_COST:g}, not {penalty}",
     )
-    rule = default_on_loop(exact) if on_loop is None else on_loop
     require(
-        not exact or rule == "none",
-        f"--exact cannot be combined with --on-loop {rule}: what the policy does then depends on the run so far, not "
-        "on the state alone; leave out one of them",
+        not exact or on_loop in (None, "none"),
+        f"--exact cannot be combined with --on-loop {on_loop}: what the policy does then depends on the run so far, "
+        "not on the state alone; leave out one of them",
     )
     policy = load_trained(model)
     rows: list[_Row] = []
@@ -160,7 +159,7 @@ def evaluate(
                         memory_limit=memory,
                         threads=threads,
                         sampled=sampled,
-                        on_loop=rule,
+                        on_loop="none" if exact else on_loop,
                         shield=shield,
                         shield_expansions=shield_expansions,
                         detect_dead_ends=detect_dead_ends,

@@ -16,7 +16,7 @@ OnLoopOption = Annotated[
         metavar="|".join(ON_LOOP),
         help="Where a run came back to where it was without progress: "
         + "; ".join(f"{does} ({name})" for name, does in ON_LOOP.items())
-        + ".",
+        + f". {DEFAULT_ON_LOOP} if left out.",
         autocompletion=offering(tuple(ON_LOOP)),
         show_default=False,
     ),
@@ -31,8 +31,3 @@ ShieldOption = Annotated[
 ShieldExpansionsOption = Annotated[
     int, typer.Option("--shield-expansions", min=0, help="States that the shield expands before each step, at most.")
 ]
-
-
-def default_on_loop(exact: bool = False) -> str:
-    """The rule for loops where none is given; "none" where the chain of the policy is solved, which has no memory."""
-    return "none" if exact else DEFAULT_ON_LOOP

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from asnets.cli.guarding import OnLoopOption, ShieldExpansionsOption, ShieldOption, default_on_loop
+from asnets.cli.guarding import OnLoopOption, ShieldExpansionsOption, ShieldOption
 from asnets.cli.policies import load_trained
 from asnets.cli.running import (
     DetectDeadEndsOption,
@@ -85,7 +85,7 @@ def run(
             episode=episode,
             max_steps=max_steps,
             sampled=sampled,
-            on_loop=default_on_loop() if on_loop is None else on_loop,
+            on_loop=on_loop,
             shield=shield,
             shield_expansions=shield_expansions,
             detect_dead_ends=detect_dead_ends,
