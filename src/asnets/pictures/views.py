@@ -159,12 +159,13 @@ def _(policy: SavedPolicy) -> str:
     """The policy of a planner."""
     origin = policy.origin
     penalty = f", penalty {origin.penalty:g}" if origin.objective == "penalty" else ""
+    stopped = "" if origin.status == "converged" else "; guaranteed: the search has not converged"
     view = HtmlView(f"Policy for {policy.task.problem} of {policy.task.domain}", "table")
     view.facts(
         [
             ("found by", f"{policy.name}, ε {origin.epsilon:g}, seed {origin.seed}"),
             ("states", f"{len(policy.actions):,}"),
-            _value(origin.objective, origin.value, f" ({origin.costs} costs{penalty})"),
+            _value(origin.objective, origin.value, f" ({origin.costs} costs{penalty}{stopped})"),
         ]
     )
     return view.html()
@@ -182,6 +183,7 @@ def _(solved: Solved) -> str:
             ("planner", f"{solver.planner} with {solver.heuristic}"),
             ("status", "converged" if converged else stopped),
             _value(solver.objective, solution.value, "" if converged else " (not final)"),
+            *([] if solution.lower is None else [("bounds", f"{solution.lower:g} to {solution.upper:g}")]),
             *([("penalty", f"{solver.penalty:g}")] if solver.objective == "penalty" else []),
             ("states", f"{solution.expanded:,} expanded, {solution.evaluated:,} evaluated"),
             ("effort", f"{solution.backups:,} backups, {solution.seconds:.2f} s, {solution.peak_memory / 1e6:,.0f} MB"),
