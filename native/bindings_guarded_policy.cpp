@@ -41,7 +41,7 @@ struct PyGuardedPolicy : PyPolicy {
       if (search) parts.search = search();
       if (loop_search) parts.loop_search = loop_search();
       if (shield_expansions) {
-        parts.shield = std::make_unique<Shield>(of.task, of.generator, *shield_expansions, sampled ? PolicyFactory{} : base);
+        parts.shield = std::make_unique<Shield>(of.task, of.generator, *shield_expansions);
       }
       parts.on_loop = rule;
       parts.sampled = sampled;

@@ -20,7 +20,6 @@ from asnets.cli.guarding import (
     ShieldExpansionsOption,
     ShieldOption,
     TimePerStepOption,
-    default_on_loop,
     online_search,
 )
 from asnets.cli.policies import load_trained
@@ -154,11 +153,10 @@ def evaluate(
         penalty is None or 0 < penalty <= MAX_COST,
         f"the penalty must be above 0 and at most {MAX_COST:g}, not {penalty}",
     )
-    rule = default_on_loop(exact) if on_loop is None else on_loop
     require(
-        not exact or rule == "none",
-        f"--exact cannot be combined with --on-loop {rule}: what the policy does then depends on the run so far, not "
-        "on the state alone; leave out one of them",
+        not exact or on_loop in (None, "none"),
+        f"--exact cannot be combined with --on-loop {on_loop}: what the policy does then depends on the run so far, "
+        "not on the state alone; leave out one of them",
     )
     asked = online_search(
         search,
@@ -189,7 +187,7 @@ def evaluate(
                         memory_limit=memory,
                         threads=threads,
                         sampled=sampled,
-                        on_loop=rule,
+                        on_loop="none" if exact else on_loop,
                         shield=shield,
                         shield_expansions=shield_expansions,
                         search=asked,
