@@ -36,11 +36,11 @@ nb::tuple envelope_to_python(Solver::Envelope envelope) {
 class PySolver {
  public:
   PySolver(const PyTask& task, const std::string& planner, const std::string& heuristic, double epsilon, double penalty,
-           std::uint64_t seed, std::size_t depth, const std::string& objective)
+           std::uint64_t seed, std::size_t depth, const std::string& objective, bool anytime)
       : task_(task) {
     interruptible([&] {
       solver_ = find_planner(planner).make(task.task, task.generator,
-                                           {heuristic, epsilon, penalty, seed, depth, find_objective(objective)});
+                                           {heuristic, epsilon, penalty, seed, depth, find_objective(objective), anytime});
       initial_ = solver_->graph().add(task.task.initial_state().data());
     });
   }
@@ -172,14 +172,15 @@ void bind_planning(nb::module_& module) {
 
   nb::class_<PySolver>(module, "Solver",
                        "A planner with its table of values; states are numbered by the solver.\n\n"
-                       "While one thread works (add, solve, q_values, greedy_action, run_episodes, the envelopes, "
+                       "While one thread works (add, solve, q_values, bounds, action_bounds, greedy_action, run_episodes, the envelopes, "
                        "take_back and policy_table), others that want to work wait for it, and any thread may read: initial, is_solved, "
                        "is_dead, value, propositions, statistics. A progress function may read too; if it tries to work, "
                        "RuntimeError is raised.")
       .def(nb::init<const PyTask&, const std::string&, const std::string&, double, double, std::uint64_t,
-                    std::size_t, const std::string&>(),
+                    std::size_t, const std::string&, bool>(),
            nb::arg("task"), nb::arg("planner"), nb::arg("heuristic"), nb::arg("epsilon"), nb::arg("penalty"),
-           nb::arg("seed"), nb::arg("depth"), nb::arg("objective") = "penalty", nb::keep_alive<1, 2>())
+           nb::arg("seed"), nb::arg("depth"), nb::arg("objective") = "penalty",
+           nb::arg("anytime") = false, nb::keep_alive<1, 2>())
       .def("initial", &PySolver::initial, "The initial state.")
       .def(
           "add",
@@ -270,6 +271,26 @@ void bind_planning(nb::module_& module) {
             return self.read(state, [&](Solver& solver) { return solver.graph().value(state); });
           },
           nb::arg("state"), "The value that the table holds.")
+      .def(
+          "bounds",
+          [](PySolver& self, StateId state) {
+            const ValueBounds bounds = self.work(
+                state, nb::none(), [&](Solver& solver, const Solver::Poll&) { return solver.known_bounds(state); });
+            return nb::make_tuple(bounds.lower, bounds.upper);
+          },
+          nb::sig("def bounds(self, state: int) -> tuple[float, float]"), nb::arg("state"),
+          "Sound bounds of the value, as far as they are known.")
+      .def(
+          "action_bounds",
+          [](PySolver& self, StateId state) {
+            Solver::ActionBounds found = self.work(
+                state, nb::none(), [&](Solver& solver, const Solver::Poll&) { return solver.action_bounds(state); });
+            return nb::make_tuple(to_numpy(std::move(found.actions)), to_numpy(std::move(found.lower)),
+                                  to_numpy(std::move(found.upper)));
+          },
+          nb::sig("def action_bounds(self, state: int) -> tuple[numpy.typing.NDArray[numpy.int32], "
+                  "numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]"),
+          nb::arg("state"), "The applicable actions with sound bounds of their Q values, as far as they are known.")
       .def(
           "greedy_action",
           [](PySolver& self, StateId state) {

@@ -11,6 +11,7 @@
 // their probabilities, so that a cost is a number of the state and the action.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -108,6 +109,11 @@ class Task {
   // error is a share of the cost then.
   double cost_error(ActionId action) const {
     return has_negative_parts_ ? 1.01 * 0x1p-53 * cost_roundings(action) * cost_size(action) : 0;
+  }
+  double largest_cost_error() const {
+    double error = 0;
+    for (std::size_t a = 0; a < num_actions(); ++a) error = std::max(error, cost_error(static_cast<ActionId>(a)));
+    return error;
   }
   // Whether the bounds of some action allow such a cost.
   bool has_negative_costs() const { return has_negative_costs_; }

@@ -6,11 +6,12 @@
 // (1 + η)(c + (1 + κ)(V* - c)), which is at most (1 + κ) V* if κ c >= 2 η D. Likewise, values that exceed their backups by up
 // to ε come down to a lower bound if they are scaled by 1 - ε / c. The heuristic is a sum of a few thousand roundings at
 // most, for which kHeuristicRounding is taken off.
-// From above: what the policy costs. If x >= c + P x - r in all states of its chain, rounding included, then
+// From above: what the policy costs (and what graph_upper.cpp keeps during a search). If x >= c + P x - r in all states of its chain, rounding included, then
 // x (1 + κ) with κ = r / (c - r) is not below its own backup, and neither is x + r N where N >= 1 + P N is a bound on the
 // number of steps; nothing that is non-negative and not below its own backup is less than the cost of the policy.
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 #include "heuristics/registry.hpp"
 #include "search/interval_iteration.hpp"
@@ -83,24 +84,23 @@ std::vector<double> most_steps(const PolicyChain& chain, const Tick& tick) {
 
 // The share of a cost that its error is at most, where parts of both signs were added up and every cost is positive.
 double Solver::cost_share() const {
-  double error = 0;
-  for (std::size_t a = 0; a < task_.num_actions(); ++a) {
-    error = std::max(error, task_.cost_error(static_cast<ActionId>(a)));
-  }
+  const double error = task_.largest_cost_error();
   return error > 0 && least_cost_ > 0 ? std::min(1.0, error / least_cost_) : 0;
 }
 
 double Solver::lower_bound(StateId state) {
   if (graph_.is_terminal(state)) return graph_.value(state);
-  if (!is_admissible_) {
-    const std::unique_ptr<Heuristic> admissible = find_heuristic("lmcut").make(task_);
-    const double found = admissible->evaluate(graph_.table().state(state)) * (1 - cost_share() - kHeuristicRounding);
-    return std::min(found, graph_.penalty());
-  }
+  if (!is_admissible_) return heuristic_bound(state);
   const double rounding =
       rounds_down_ ? 0 : 4 * rounding_of(graph_.most_successors()) * graph_.penalty() / least_cost_;
   const double excess = residual_below() > 0 ? residual_below() * (1 + kInputRounding) / least_cost_ : 0;
   return std::max(0.0, graph_.value(state) * (1 - rounding - excess - cost_share() - kHeuristicRounding));
+}
+
+double Solver::heuristic_bound(StateId state) {
+  if (admissible_ == nullptr) admissible_ = find_heuristic("lmcut").make(task_);
+  const double found = admissible_->evaluate(graph_.table().state(state)) * (1 - cost_share() - kHeuristicRounding);
+  return std::min(found, graph_.penalty());
 }
 
 PolicyChain Solver::policy_chain(StateId root, Budget& budget) {
@@ -206,7 +206,7 @@ void Solver::certify(StateId given, Budget& budget) {
   for (;;) {
     const StateId state = graph_.representative(given);
     const double lower = lower_bound(state);
-    bounds_ = {lower, upper_bound(state, lower, budget)};
+    bounds_ = {lower, std::min(graph_.upper(state), upper_bound(state, lower, budget))};
     bounds_.lower = std::min(lower, bounds_.upper);
     if (!is_admissible_ || bounds_.upper - bounds_.lower <= target_ * std::max(1.0, bounds_.lower)) return;
     if (epsilon_ / kTighter < kLeastResidual * std::max(1.0, graph_.value(state))) throw SearchStopped{Status::kPrecision};
@@ -219,9 +219,58 @@ void Solver::certify(StateId given, Budget& budget) {
 ValueBounds Solver::known_bounds(StateId given) {
   const StateId state = graph_.representative(given);
   if (graph_.is_terminal(state)) return {graph_.value(state), graph_.value(state)};
+  const double upper = graph_.upper(state);
   // Values that backups may have raised too far, and not yet brought down again, tell nothing.
-  if (residual_below() > 0) return {0, graph_.penalty()};
-  return {std::min(lower_bound(state), graph_.penalty()), graph_.penalty()};
+  const double lower = residual_below() > 0 ? heuristic_bound(given) : lower_bound(state);
+  return {std::min(lower, upper), upper};
+}
+
+Solver::ActionBounds Solver::action_bounds(StateId state) {
+  ActionBounds result;
+  if (graph_.is_goal(state)) return result;
+  ensure_expanded(state);
+  result.actions = applicable_actions(state);
+  const ValueBounds here = known_bounds(state);
+  // Sums of terms of any sign: what they are, and how large.
+  struct Sum {
+    double value = 0;
+    double size = 0;
+    void add(double weight, double term) {
+      value += weight * term;
+      size += weight * std::abs(term);
+    }
+  };
+  std::unordered_map<ActionId, SearchGraph::Choice> changing;
+  SearchGraph::Choices all = graph_.own_choices(state);
+  for (SearchGraph::Choice choice; all.next(choice);) changing.emplace(choice.action, choice);
+  for (const ActionId action : result.actions) {
+    const bool counts = objective_ != Objective::kMaxprob;
+    const double cost = counts ? task_.cost(action, graph_.table().state(state)) : 0;
+    Sum lower{cost, std::abs(cost)};
+    Sum upper = lower;
+    // An action is repeated until the state changes: Q(s, a) = c + P(stay) V(s) + P(leave) (V of where that leads).
+    const auto found = changing.find(action);
+    const double leaves = found == changing.end() ? 0 : 1 / found->second.distribution->repetitions;
+    if (leaves < 1) {
+      lower.add(1 - leaves, here.lower);
+      upper.add(1 - leaves, here.upper);
+    }
+    const std::size_t size = found == changing.end() ? 0 : found->second.size();
+    for (std::size_t i = 0; i < size; ++i) {
+      const ValueBounds there = known_bounds(found->second.successors[i]);
+      lower.add(leaves * found->second.distribution->probabilities[i], there.lower);
+      upper.add(leaves * found->second.distribution->probabilities[i], there.upper);
+    }
+    const double rounding = 2 * rounding_of(size + 2);
+    const double error = counts ? task_.cost_error(action) : 0;
+    result.lower.push_back(lower.value - rounding * lower.size - error);
+    result.upper.push_back(upper.value + rounding * upper.size + error);
+    if (objective_ == Objective::kMaxprob) {
+      result.lower.back() = std::max(0.0, result.lower.back());
+      result.upper.back() = std::min(1.0, result.upper.back());
+    }
+  }
+  return result;
 }
 
 }  // namespace asnets

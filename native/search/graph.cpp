@@ -19,7 +19,8 @@ constexpr std::uint32_t kNoDistribution = static_cast<std::uint32_t>(-1);
 }  // namespace
 
 SearchGraph::SearchGraph(const Task& task, const SuccessorGenerator& generator, Heuristic& heuristic,
-                         Objective objective, double penalty, bool rounds_down, Statistics& statistics)
+                         Objective objective, double penalty, bool rounds_down, bool keeps_upper,
+                         Statistics& statistics)
     : task_(task),
       generator_(generator),
       heuristic_(heuristic),
@@ -30,6 +31,8 @@ SearchGraph::SearchGraph(const Task& task, const SuccessorGenerator& generator, 
       statistics_(statistics),
       is_plain_(!rounds_down),
       table_(task.num_words()),
+      keeps_upper_(keeps_upper),
+      cost_error_(ignores_costs_ ? 0 : task.largest_cost_error()),
       flat_(flatten_actions(task)),
       expander_(task, kMaxSuccessors),
       scratch_(task.num_words()) {
@@ -78,6 +81,10 @@ StateId SearchGraph::add(const Word* state) {
   flags_.push_back(flags);
   records_.push_back(nullptr);
   if (ignores_costs_) promises_.push_back(promise);
+  if (keeps_upper_) {
+    uppers_.push_back(flags & kGoal ? 0 : penalty_);
+    upper_choices_.push_back(nullptr);
+  }
   return id;
 }
 

@@ -15,6 +15,12 @@
 // they are, and `representative` is looked up where they are read. To get from any state of a trap to the one whose choice
 // leaves it is free, and `within_trap` says how.
 //
+// Values from above, where they are kept: U(s) = D at first and 0 at goals, and a backup makes it
+//   U(s) = min(U(s), min_a c(s, a) + sum_s' P(s' | s, a) U(s')), rounded up,
+// so that it is what some policy costs at most that gives up in the end: an upper bound of the optimal value, whatever the
+// heuristic, with traps and without. The choice that last lowered it is kept as well. These choices are a policy that costs
+// at most U (graph_upper.cpp).
+//
 // Transitions are kept once they are computed. An action that may leave the state unchanged is replaced by the
 // equivalent one that is repeated until the state changes; one that never changes it is left out. The greedy choice and
 // all values stay the same, and backups converge faster.
@@ -50,7 +56,7 @@ struct Distribution {
 class SearchGraph {
  public:
   SearchGraph(const Task& task, const SuccessorGenerator& generator, Heuristic& heuristic, Objective objective,
-              double penalty, bool rounds_down, Statistics& statistics);
+              double penalty, bool rounds_down, bool keeps_upper, Statistics& statistics);
 
   // An applicable action of an expanded state.
   struct Choice {
@@ -115,6 +121,17 @@ class SearchGraph {
     values_[state] = value;
   }
   double penalty() const { return penalty_; }
+
+  // --- Values from above.
+  bool keeps_upper() const { return keeps_upper_; }
+  double upper(StateId state) const {
+    if (keeps_upper_) return uppers_[representative(state)];
+    return is_terminal(state) ? value(state) : penalty_;
+  }
+  // The choice of a representative that its value from above stands for; null where it gives up.
+  const std::uint32_t* upper_choice(StateId state) const { return upper_choices_[state]; }
+  // Backs up the value from above of an expanded representative; returns by how much it fell.
+  double back_up_upper(StateId state);
 
   bool is_marked(StateId state, std::uint8_t mark) const { return flags_[state] & mark; }
   void mark(StateId state, std::uint8_t mark) { flags_[state] |= mark; }
@@ -190,6 +207,15 @@ class SearchGraph {
   };
 
   double careful_q_value(const Choice& choice) const;
+  double upper_q_value(const Choice& choice) const;
+  // Of representatives that are about to be collapsed: the value from above, and whose choice leaves them for it (an action
+  // of -1: none does).
+  struct UpperExit {
+    double value;
+    StateId owner = 0;
+    ActionId action = -1;
+  };
+  UpperExit upper_exit(const std::vector<StateId>& states) const;
   void find_ways(Trap& trap, StateId target) const;
   std::uint32_t distribution_id(const std::vector<double>& probabilities, double repetitions, double cost);
   void successors_of(StateId state, ActionId action);
@@ -209,6 +235,11 @@ class SearchGraph {
   std::vector<double> values_;
   std::vector<std::uint8_t> flags_;
   std::vector<const std::uint32_t*> records_;
+
+  const bool keeps_upper_;
+  const double cost_error_;                           // Of the cost of a step, absolute.
+  std::vector<double> uppers_;                        // Where they are kept, as are the following.
+  std::vector<const std::uint32_t*> upper_choices_;
 
   std::vector<double> promises_;   // Of each state, where costs are ignored.
   std::vector<EarningLoop> earning_loops_;

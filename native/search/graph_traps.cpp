@@ -30,6 +30,7 @@ double SearchGraph::promise(const Choice& choice) const {
 StateId SearchGraph::collapse(const std::vector<StateId>& states) {
   for (auto id = static_cast<StateId>(representatives_.size()); id < size(); ++id) representatives_.push_back(id);
   is_plain_ = false;
+  const UpperExit upper = keeps_upper_ ? upper_exit(states) : UpperExit{penalty_};
   // Whoever has the most members represents them, so that few are renamed.
   const StateId leader = *std::max_element(states.begin(), states.end(),
                                            [&](StateId a, StateId b) { return num_members(a) < num_members(b); });
@@ -98,6 +99,14 @@ StateId SearchGraph::collapse(const std::vector<StateId>& states) {
   std::copy(record_.begin(), record_.end(), memory);
   records_[leader] = memory;
   for (const auto& [offset, owner] : owners) owners_[memory + offset] = owner;
+  if (keeps_upper_) {
+    uppers_[leader] = upper.value;
+    upper_choices_[leader] = nullptr;
+    for (const auto& [offset, owner] : owners) {
+      const bool leaves_here = owner == upper.owner && static_cast<ActionId>(memory[offset]) == upper.action;
+      if (leaves_here) upper_choices_[leader] = memory + offset;
+    }
+  }
   if (record_[0] == 0) mark_dead(leader);
   return leader;
 }

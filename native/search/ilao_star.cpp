@@ -66,6 +66,7 @@ IlaoStar::Pass IlaoStar::run_pass(StateId root, Budget& budget) {
         if (after != before) on_changed(frame.state, before, after);
         pass.residual = std::max(pass.residual, std::abs(after - before));
         pass.changed |= backup.successors != frame.greedy.successors;
+        if (graph_.keeps_upper()) graph_.back_up_upper(frame.state);
       }
       order_.push_back(frame.state);
       stack_.pop_back();

@@ -14,6 +14,7 @@ void Lrtdp::label(StateId root, Budget& budget) {
   while (!is_settled(root)) {
     count_trial(budget);
     run_trial(root, budget);
+    back_up_upper(trial_);
     while (!trial_.empty()) {
       const StateId state = trial_.back();
       trial_.pop_back();
@@ -77,9 +78,11 @@ bool Lrtdp::check_solved(StateId root, Budget& budget) {
   }
   forget();
   if (consistent) {
+    back_up_upper(closed_);
     for (const StateId state : closed_) graph_.mark(state, SearchGraph::kSolved);
     return true;
   }
+  back_up_upper(closed_);
   for (; !closed_.empty(); closed_.pop_back()) update(closed_.back());
   return false;
 }

@@ -21,6 +21,11 @@ double least_cost(const Task& task, Objective objective) {
   return objective == Objective::kMaxprob ? 0 : least == kInfinity ? 1 : std::max(0.0, least);
 }
 
+bool keeps_upper(const Task& task, const SolverConfig& config) {
+  const bool earns = config.objective == Objective::kPenalty && task.has_negative_costs();
+  return config.keeps_upper && config.objective != Objective::kLexicographic && !earns;
+}
+
 }  // namespace
 
 Solver::Solver(const Task& task, const SuccessorGenerator& generator, const SolverConfig& config)
@@ -35,7 +40,8 @@ Solver::Solver(const Task& task, const SuccessorGenerator& generator, const Solv
       least_cost_(least_cost(task, config.objective)),
       rounds_down_((has_traps_ && is_admissible_) || config.penalty > kLargePenalty * least_cost_),
       heuristic_(find_heuristic(config.heuristic).make(task)),
-      graph_(task, generator, *heuristic_, config.objective, config.penalty, rounds_down_, statistics_),
+      graph_(task, generator, *heuristic_, config.objective, config.penalty, rounds_down_,
+             keeps_upper(task, config), statistics_),
       random_(config.seed, 0) {}
 
 template <typename Work>
@@ -219,14 +225,19 @@ Solver::Envelope Solver::new_envelope(StateId state, const SearchLimits& limits,
   return envelope;
 }
 
-Solver::QValues Solver::q_values(StateId state, const SearchLimits& limits, const Poll& poll) {
-  QValues result;
-  if (graph_.is_goal(state)) return result;
+std::vector<ActionId> Solver::applicable_actions(StateId state) const {
   ActionList applicable;
   std::vector<std::int32_t> stack;
   generator_.applicable(graph_.table().state(state), applicable, stack);
-  result.actions.assign(applicable.actions().begin(), applicable.actions().end());
-  std::sort(result.actions.begin(), result.actions.end());
+  std::vector<ActionId> actions(applicable.actions().begin(), applicable.actions().end());
+  std::sort(actions.begin(), actions.end());
+  return actions;
+}
+
+Solver::QValues Solver::q_values(StateId state, const SearchLimits& limits, const Poll& poll) {
+  QValues result;
+  if (graph_.is_goal(state)) return result;
+  result.actions = applicable_actions(state);
   result.status = within(limits, poll, [&](Budget& budget) {
     ensure_expanded(state);
     settle(state, budget);

@@ -28,6 +28,8 @@ struct SolverConfig {
   std::uint64_t seed = 0;
   std::size_t depth = 3;  // Of short-sighted SSPs.
   Objective objective = Objective::kPenalty;
+  // Values from above during the search; none where the objective is kLexicographic, or there are rewards.
+  bool keeps_upper = false;
 };
 
 // The value is between `lower` and `upper`, in exact arithmetic; so is the greatest probability of reaching a goal, where
@@ -91,6 +93,16 @@ class Solver {
     Status status = Status::kConverged;
   };
   QValues q_values(StateId state, const SearchLimits& limits, const Poll& poll);
+  // Sound bounds of the value of any state: what is known without a search.
+  virtual ValueBounds known_bounds(StateId state);
+  // The applicable actions of a state that is no goal, ascending, with sound bounds of their Q values, as far as they are
+  // known without a search. Expands the state if need be. Not where the objective is kLexicographic.
+  struct ActionBounds {
+    std::vector<ActionId> actions;
+    std::vector<double> lower;
+    std::vector<double> upper;
+  };
+  ActionBounds action_bounds(StateId state);
   // The action of a state; -1 at goals, dead ends and where giving up is best. Expands the state if need be.
   ActionId greedy_action(StateId state);
   // The action that execution takes: the greedy one, unless the planner replans.
@@ -137,9 +149,9 @@ class Solver {
 
   // Bounds of the value of a solved state; searches on until they are near enough. Throws SearchStopped.
   virtual void certify(StateId state, Budget& budget);
-  // Bounds that need no work.
-  virtual ValueBounds known_bounds(StateId state);
   double lower_bound(StateId state);
+  // A lower bound by a heuristic alone.
+  double heuristic_bound(StateId state);
   double cost_share() const;
   PolicyChain policy_chain(StateId root, Budget& budget);
   // The cost of the policy from a labelled state, bounded from above.
@@ -155,6 +167,12 @@ class Solver {
   double updated(StateId state, const SearchGraph::Backup& backup) const {
     return has_traps_ && is_admissible_ ? std::max(graph_.value(state), backup.value) : backup.value;
   }
+  // Backs up values from above, if they are kept, the last state first.
+  void back_up_upper(std::span<const StateId> states) {
+    if (!graph_.keeps_upper()) return;
+    for (std::size_t i = states.size(); i-- > 0;) graph_.back_up_upper(states[i]);
+  }
+  std::vector<ActionId> applicable_actions(StateId state) const;
   // A backup: sets the value; returns what was found and how far the value moved.
   std::pair<SearchGraph::Backup, double> update(StateId state);
   void ensure_expanded(StateId state) {
@@ -175,6 +193,7 @@ class Solver {
   ValueBounds bounds_{0, 0};
   std::unordered_map<StateId, const std::uint32_t*> fixed_;  // Choices of states where `eliminate_traps` found none; null: gives up.
   std::unique_ptr<Heuristic> heuristic_;
+  std::unique_ptr<Heuristic> admissible_;  // Where that is not, or values may be too high; made when it is asked for.
   Statistics statistics_;
   SearchGraph graph_;
   RandomStream random_;

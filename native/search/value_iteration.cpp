@@ -194,7 +194,7 @@ ValueBounds ValueIteration::known_bounds(StateId state) {
   }
   if (is_labelled(state) && state < found_.size()) return found_[state];
   const bool earns = objective_ != Objective::kMaxprob && task_.has_negative_costs();
-  return {earns ? -kInfinity : 0, graph_.penalty()};
+  return {earns ? -kInfinity : 0, graph_.upper(state)};
 }
 
 }  // namespace asnets

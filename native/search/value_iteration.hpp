@@ -21,12 +21,13 @@ class ValueIteration final : public Solver {
  public:
   ValueIteration(const Task& task, const SuccessorGenerator& generator, const SolverConfig& config);
 
+  ValueBounds known_bounds(StateId state) override;
+
  protected:
   void search(StateId state, Budget& budget) override;
   SearchGraph::Backup policy_choice(StateId state) override;
   bool is_allowed(StateId state, const SearchGraph::Choice& choice) const override;
   void certify(StateId state, Budget& budget) override;
-  ValueBounds known_bounds(StateId state) override;
 
  private:
   // The reachable states, as numbers from 0, with their choices.

@@ -227,6 +227,7 @@ class Solver:
         seed: int = 0,
         depth: int | None = None,
         objective: str = "penalty",
+        anytime: bool = False,
     ) -> None:
         """Sets up a planner.
 
@@ -240,6 +241,8 @@ class Solver:
             seed: Seed of the trials of lrtdp and the trajectories of ssipp.
             depth: Depth of the short-sighted SSPs of ssipp, 3 by default; no other planner takes it.
             objective: One of `OBJECTIVES`.
+            anytime: Whether to keep values from above during the search, which makes it a little slower: sound upper
+                bounds of all states (`bounds`, `action_bounds`). Not for "lexicographic", nor where there are rewards.
 
         Raises:
             ConfigError: If a name is unknown or a number out of range, or the planner does not take the objective or
@@ -256,7 +259,9 @@ class Solver:
         self.penalty = penalty
         self.seed = seed
         self.objective = objective
-        self._native = _native.Solver(task.native, planner, heuristic, epsilon, penalty, seed, depth or 3, objective)
+        self._native = _native.Solver(
+            task.native, planner, heuristic, epsilon, penalty, seed, depth or 3, objective, anytime
+        )
 
     def __repr__(self) -> str:
         expanded = int(self._native.statistics()["expanded"])
@@ -367,6 +372,58 @@ class Solver:
         """The value that the table holds, as in `Solution`: under "maxprob", a probability of reaching a goal."""
         value = self._native.value(state)
         return 1 - value if self.objective == "maxprob" else value
+
+    def bounds(self, state: int) -> tuple[float, float]:
+        """Bounds that the exact value of a state is between, as far as they are known without a search.
+
+        Rounding is accounted for. Without `anytime`, little is known from above before the search has converged.
+
+        Example:
+            >>> from asnets.planning import SearchLimits, Solver
+            >>> solver = Solver(asnets.generate("triangle-tireworld", 2), anytime=True)
+            >>> solver.bounds(solver.initial)[1]
+            500.0
+            >>> solver.solve(limits=SearchLimits(trials=20)).status
+            'trials'
+            >>> lower, upper = solver.bounds(solver.initial)
+            >>> lower <= 11.5 <= upper < 500
+            True
+        """
+        with self._enumerating():
+            lower, upper = self._native.bounds(state)
+        if self.objective == "maxprob":
+            return _complement(upper, 0.0), _complement(lower, 1.0)
+        return lower, upper
+
+    def action_bounds(
+        self, state: int
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """The applicable actions of a state, ascending, with bounds that their exact Q values are between.
+
+        A Q value is what the objective asks for if the action is taken and all that follows is optimal: under
+        "penalty" a cost, above the penalty perhaps; under "maxprob" a probability of reaching a goal. As `bounds`,
+        this is what is known without a search; the state is expanded if it was not. Goals have no actions.
+
+        Raises:
+            ConfigError: Under "lexicographic".
+            LimitError: If an action has too many successors to enumerate.
+
+        Example:
+            >>> from asnets.planning import Solver
+            >>> solver = Solver(asnets.generate("triangle-tireworld", 2), anytime=True)
+            >>> _ = solver.solve()
+            >>> actions, lower, upper = solver.action_bounds(solver.initial)
+            >>> best = upper.argmin()
+            >>> [action for action, low in zip(actions, lower) if low <= upper[best]] == [actions[best]]  # Proved.
+            True
+        """
+        if self.objective == "lexicographic":
+            raise ConfigError("the objective 'lexicographic' has no bounds of actions; 'penalty' and 'maxprob' have")
+        with self._enumerating():
+            actions, lower, upper = self._native.action_bounds(state)
+        if self.objective == "maxprob":
+            lower, upper = _complements(upper, 0.0), _complements(lower, 1.0)
+        return actions, lower, upper
 
     def greedy_action(self, state: int) -> int:
         """The action of the greedy policy, or GIVE_UP."""
@@ -483,6 +540,10 @@ class Solver:
 def _complement(probability: float, towards: float) -> float:
     """1 less a probability, rounded towards 0 or 1 unless it is exact."""
     return 1 - probability if probability in (0, 1) else math.nextafter(1 - probability, towards)
+
+
+def _complements(probabilities: npt.NDArray[np.float64], towards: float) -> npt.NDArray[np.float64]:
+    return np.array([_complement(probability, towards) for probability in probabilities.tolist()], np.float64)
 
 
 def _status(name: str) -> Status:
