@@ -66,6 +66,8 @@ if TYPE_CHECKING:
     from asnets.simulator import Simulator as Simulator
     from asnets.simulator import State as State
     from asnets.solving import solve as solve
+    from asnets.testing.probe import ProbeOptions as ProbeOptions
+    from asnets.testing.probe import probe as probe
     from asnets.verification.export import export as export
     from asnets.verification.verify import verify as verify
 
@@ -87,6 +89,7 @@ _HOMES = {
     "asnets.policies": ("FunctionPolicy", "POLICIES", "RandomPolicy", "SavedPolicy"),
     "asnets.simulator": ("Simulator", "State"),
     "asnets.solving": ("solve",),
+    "asnets.testing.probe": ("ProbeOptions", "probe"),
     "asnets.verification.verify": ("verify",),
     "asnets.verification.export": ("export",),
 }

@@ -1,16 +1,17 @@
 """A finding checked once more by other means than the search that found it.
 
 With fractions: all states that can be reached are written out with the probabilities and costs of the PPDDL text
-(`ExactEffects`), and policy iteration [howard1960dynamic] solves the MDP without any rounding. It begins with what value
-iteration with floats finds best, evaluates that policy by solving its chain (`rational`), and goes on while some action
-is strictly better. A switch that is strictly better never makes a new set of states that is not left, so that this ends
-with the exact V*, also where actions cost nothing. Giving up costs the penalty, as everywhere.
+(`ExactEffects`), and policy iteration [howard1960dynamic] solves the MDP without any rounding. It begins with what
+value iteration with floats finds best, evaluates that policy by solving its chain (`rational`), and goes on while some
+action is strictly better. A switch that is strictly better never makes a new set of states that is not left, so that
+this ends with the exact V*, also where actions cost nothing. Giving up costs the penalty, as everywhere.
 
 Where there are too many states for that, interval iteration over all of them (the planner vi) may say the same.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,13 +22,16 @@ import numpy as np
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError, LimitError
 from asnets.grounding import GroundTask
+from asnets.planning.solvers import GIVE_UP, SearchLimits, Solver
 from asnets.simulator import Simulator
+from asnets.testing.judging import Judge, Judgement
 from asnets.verification.exact_effects import ExactEffects, TrueSet
 from asnets.verification.interval import Interval
 from asnets.verification.rational import RationalChain, fraction_as_json, rational_values
 
-MAX_EXACT_STATES = 1_500
+MAX_EXACT_STATES = 4_000
 """The most states that are solved with fractions, unless something else is asked for."""
+_MAX_VI_STATES = 200_000
 _MAX_ROUNDS = 100
 _SWEEPS = 300
 _DOING = "solving a small problem with fractions"
@@ -197,3 +201,76 @@ class Confirmation:
             "exact_value": None if exact is None else exact[0],
             "exact_better_value": None if exact is None else exact[1],
         }
+
+
+def confirm(
+    judge: Judge,
+    judgement: Judgement,
+    otherwise: Confirmation,
+    *,
+    max_states: int = MAX_EXACT_STATES,
+    deadline: Deadline = NO_DEADLINE,
+) -> Confirmation:
+    """Checks once more that a choice in the initial state of a task is worse.
+
+    Args:
+        judge: Of the policy in the task.
+        judgement: What it says: that the choice is worse than a better action.
+        otherwise: What is said where nothing else could be found.
+        max_states: How many states may be solved with fractions.
+        deadline: When to stop.
+
+    Raises:
+        RuntimeError: If the exact numbers say something else, which they never should.
+    """
+    assert judgement.better is not None
+    task, objective = judge.task, judge.objective
+    try:
+        exact = solve_exactly(
+            task, objective=objective, penalty=judge.penalty, max_states=max_states, deadline=deadline
+        )
+    except (LimitError, ConfigError):
+        return _by_interval_iteration(judge, judgement, otherwise, deadline)
+    given_up = Fraction(1) if objective == "maxprob" else Fraction(judge.penalty)
+    taken = [exact.values[action] for action in judgement.choice] or [given_up]
+    value, better = sum(taken, Fraction(0)) / len(taken), exact.values[judgement.better]
+    if value <= better:
+        raise RuntimeError(
+            f"{task.problem}: {task.action_name(judgement.better)} is not better than the choice: {better} and {value}"
+        )
+    if objective == "maxprob":
+        value, better = 1 - value, 1 - better
+    return Confirmation("fractions", _around(value), _around(better), exact.states, (value, better))
+
+
+def _by_interval_iteration(
+    judge: Judge, judgement: Judgement, otherwise: Confirmation, deadline: Deadline
+) -> Confirmation:
+    """The same by the planner vi, which iterates bounds over all states."""
+    task, objective = judge.task, judge.objective
+    assert judgement.better is not None
+    if judgement.chosen == GIVE_UP or deadline.has_passed():
+        return otherwise
+    solver = Solver(task, "vi", "lmcut", epsilon=judge.epsilon / 4, penalty=judge.penalty, objective=objective)
+    try:
+        solution = solver.solve(limits=SearchLimits(expansions=_MAX_VI_STATES, deadline=deadline))
+        actions, lower, upper = solver.action_bounds(solver.initial)
+    except (LimitError, ConfigError):
+        return otherwise
+    bounds = dict(zip(actions.tolist(), map(Interval, lower.tolist(), upper.tolist()), strict=True))
+    better = bounds[judgement.better]
+    # Of several choices the mean is worse, if all of them are.
+    chosen = [bounds[action] for action in judgement.choice]
+    lowest, highest = min(each.lower for each in chosen), max(each.upper for each in chosen)
+    is_worse = highest < better.lower if objective == "maxprob" else lowest > better.upper
+    if solution.status != "converged" or not is_worse:
+        return otherwise
+    return Confirmation("interval iteration", Interval(lowest, highest), better, solution.expanded)
+
+
+def _around(number: Fraction) -> Interval:
+    """The floats next to a fraction."""
+    nearest = float(number)
+    lower = nearest if Fraction(nearest) <= number else math.nextafter(nearest, -math.inf)
+    upper = nearest if Fraction(nearest) >= number else math.nextafter(nearest, math.inf)
+    return Interval(lower, upper)

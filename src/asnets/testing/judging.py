@@ -2,11 +2,11 @@
 
 Q*(s, a) = c(s, a) + Σ p(s' | s, a) V*(s') is what follows an action if all later choices are the best. A search with an
 admissible heuristic (LRTDP with LM-cut) gives bounds of V* from both sides that hold whether it gets done or not, and
-so bounds of Q*, rounded outwards. The choice is *worse* if the lower bound of its Q* is above the upper bound of
-another action's, and *as good* as any if its upper bound is not above the lower bound of V*(s), both but for ε relative
-to max(1, value). Where giving up is proved best, as in a dead end that no relaxation shows, the state is *hopeless* and no
-choice matters. All else is undecided. Of a policy that draws among several actions, the choice is all of them, and its
-Q* is their mean.
+so bounds of Q* of an action, from its successors. The choice is *worse* if the lower bound of its Q* is above the upper
+bound of another action's, and *as good* as any if its upper bound is not above the lower bound of any other, both but
+for ε relative to max(1, value). Where giving up is proved best, as in a dead end that no relaxation shows, the state is
+*hopeless* and no choice matters. All else is undecided. Of a policy that draws among several actions, the choice is all
+of them, and its Q* is their mean.
 
 Everything is to be made small here: expected cost with the penalty, or under "maxprob" the probability of failing.
 """
@@ -24,13 +24,14 @@ from asnets.grounding.task import Ints
 from asnets.planning.objectives import default_penalty
 from asnets.planning.solvers import GIVE_UP, SearchLimits, Solver
 from asnets.policies.protocol import TaskPolicy
-from asnets.simulator import Simulator, State
+from asnets.simulator import Simulator
 from asnets.verification.interval import Interval
 
 Verdict = Literal["worse", "as good", "hopeless", "undecided"]
 OBJECTIVES = ("penalty", "maxprob")
 """The objectives that policies are tested for."""
 DEFAULT_EPSILON = 1e-4
+DEFAULT_EFFORT = 20_000
 _SHARE_OF_SEARCH = 4  # Bounds are asked to be so much narrower than what they have to tell apart.
 _ROUNDINGS = 130  # Of a probability (at most 128, as planners allow), a product and a cost.
 _ULP = 2.0**-52
@@ -47,7 +48,7 @@ class Judgement:
         chosen: The worst of them, as far as is known; GIVE_UP where it gives up.
         better: An action that is better, the best of those that are known to be; None unless the verdict is "worse".
         value: Bounds of what follows the choice.
-        better_value: Bounds of what follows the better action; of the best one, V*(s), where there is none.
+        better_value: Bounds of what follows the better action; where there is none, of what follows the best one.
     """
 
     verdict: Verdict
@@ -110,13 +111,13 @@ class Judge:
         self._memory = memory
         self._seed = seed
         self._simulator = Simulator(self.task)
-        self._solver = self._new_solver(objective)
-        self._probability_solver = self._solver if objective == "maxprob" else None
+        self._search = self._new_search(objective)
+        self._probabilities = self._search if objective == "maxprob" else None
 
-    def _new_solver(self, objective: str) -> Solver:
-        # The others take no rewards; with costs of 0 under maxprob it does not matter.
+    def _new_search(self, objective: str) -> _Search:
+        # Other planners take no rewards.
         has_rewards = objective == "penalty" and self.task.native.has_negative_costs
-        return Solver(
+        solver = Solver(
             self.task,
             "vi" if has_rewards else "lrtdp",
             "lmcut",
@@ -124,110 +125,131 @@ class Judge:
             penalty=self.penalty,
             seed=self._seed,
             objective=objective,
+            anytime=not has_rewards,
         )
+        return _Search(solver, self._memory)
 
     @property
     def searched_by(self) -> str:
         """What finds the bounds."""
-        return f"{self._solver.planner} with {self._solver.heuristic}"
+        return self._search.name
 
-    def judge(self, propositions: Ints, effort: int = 20_000, deadline: Deadline = NO_DEADLINE) -> Judgement:
+    def has_choice(self, propositions: Ints) -> bool:
+        """Whether a state is no goal, not known to be a dead end, and has several applicable actions."""
+        state = self._simulator.state_of(propositions)
+        return not state.is_goal and not state.is_dead_end and len(state.applicable) > 1
+
+    def judge(self, propositions: Ints, effort: int = DEFAULT_EFFORT, deadline: Deadline = NO_DEADLINE) -> Judgement:
         """Judges the choice in a state.
 
         Args:
-            propositions: The true propositions of the state, which is no goal and no dead end.
-            effort: How many states each search may expand: one from the state, one from each successor.
+            propositions: The true propositions of the state, which is no goal and has something to choose from.
+            effort: How many states each search may expand: one from the state, one from each successor of the choice
+                and of what may be better.
             deadline: When to say what is known.
 
         Raises:
             ConfigError: If costs can be earned for ever, so that there is no best choice.
             LimitError: If an action has too many successors to enumerate.
         """
-        state = self._simulator.state_of(propositions)
         choice = tuple(sorted(int(a) for a in asked_distributions(self.policy, [propositions])[0][0]))
-        best = self._value(self._solver, state, effort, deadline)
-        values = {action: self._action_value(self._solver, state, action, effort, deadline) for action in choice}
-        chosen = max(choice, key=lambda action: (values[action].lower, -action), default=GIVE_UP)
-        value = _mean([values[action] for action in choice]) if choice else self._ending
-        if best.lower >= self._ending.lower - self._margin(self._ending):
-            return Judgement("hopeless", choice, chosen, None, value, best)
-        if value.upper - best.lower <= self._margin(best):
-            return Judgement("as good", choice, chosen, None, value, best)
-        # Whatever is proved better is so by an upper bound, of which there is none before a search is done.
-        order = [action for action in (self._solver.greedy_action(self._number(self._solver, state)),) if action >= 0]
-        if best.upper >= self._ending.upper:
-            order += [action for action in state.applicable if action not in order]
-        for action in order:
-            if deadline.has_passed():
+        search = self._search
+        search.from_state(propositions, effort, deadline)
+        judgement = self._judgement(choice, search.action_values(propositions))
+        for action in (*choice, self._rival(propositions, choice)):
+            if judgement.verdict != "undecided" or deadline.has_passed():
                 break
-            if action not in values:
-                values[action] = self._action_value(self._solver, state, action, effort, deadline)
-            if value.lower - values[action].upper > self._margin(values[action]):
-                return Judgement("worse", choice, chosen, action, value, values[action])
-        return Judgement("undecided", choice, chosen, None, value, best)
+            search.from_successors(propositions, action, effort, deadline)
+            judgement = self._judgement(choice, search.action_values(propositions))
+        return judgement
 
-    def better_actions(self, propositions: Ints, judgement: Judgement, effort: int, deadline: Deadline) -> list[int]:
-        """All actions that are known to be better than the choice, that of the judgement first."""
-        state = self._simulator.state_of(propositions)
-        found = [] if judgement.better is None else [judgement.better]
-        for action in state.applicable:
-            if action in found or deadline.has_passed():
-                continue
-            value = self._action_value(self._solver, state, action, effort, deadline)
-            if judgement.value.lower - value.upper > self._margin(value):
-                found.append(action)
-        return found
-
-    def action_value(
-        self, propositions: Ints, action: int, effort: int = 20_000, deadline: Deadline = NO_DEADLINE
-    ) -> Interval:
-        """Bounds of what follows an action, or giving up."""
-        return self._action_value(self._solver, self._simulator.state_of(propositions), action, effort, deadline)
+    def narrowed(
+        self, propositions: Ints, judgement: Judgement, effort: int = DEFAULT_EFFORT, deadline: Deadline = NO_DEADLINE
+    ) -> Judgement:
+        """The same judgement of a choice that is worse, with bounds that say better how much."""
+        better = () if judgement.better is None else (judgement.better,)
+        for action in (*judgement.choice, *better):
+            self._search.from_successors(propositions, action, effort, deadline)
+        return self._judgement(judgement.choice, self._search.action_values(propositions), judgement.better)
 
     def goal_probability(
-        self, propositions: Ints, action: int, effort: int = 20_000, deadline: Deadline = NO_DEADLINE
+        self, propositions: Ints, action: int, effort: int = DEFAULT_EFFORT, deadline: Deadline = NO_DEADLINE
     ) -> Interval:
         """Bounds of the greatest probability of reaching the goal after an action; 0 after giving up."""
-        if self._probability_solver is None:
-            self._probability_solver = self._new_solver("maxprob")
-        state = self._simulator.state_of(propositions)
-        failing = self._action_value(self._probability_solver, state, action, effort, deadline)
-        return complement(failing)
+        if action == GIVE_UP:
+            return _point(0.0)
+        if self._probabilities is None:
+            self._probabilities = self._new_search("maxprob")
+        self._probabilities.from_successors(propositions, action, effort, deadline)
+        return complement(self._probabilities.action_values(propositions)[action])
 
-    @property
-    def _ending(self) -> Interval:
-        """What giving up comes to."""
-        return _point(self.penalty if self.objective == "penalty" else 1.0)
+    def better_actions(self, propositions: Ints, judgement: Judgement) -> list[int]:
+        """All actions that are known to be better than the choice, the best first."""
+        values = self._search.action_values(propositions)
+        found = [action for action, value in values.items() if self._is_better(value, judgement.value)]
+        return sorted(found, key=lambda action: (values[action].upper, action))
+
+    def _judgement(self, choice: tuple[int, ...], values: dict[int, Interval], better: int | None = None) -> Judgement:
+        given_up = _point(self._search.worst)
+        chosen = max(choice, key=lambda action: (values[action].lower, -action), default=GIVE_UP)
+        value = _mean([values[action] for action in choice]) if choice else given_up
+        best = min(values, key=lambda action: (values[action].upper, action)) if better is None else better
+        least = Interval(min(each.lower for each in values.values()), values[best].upper)
+        verdict: Verdict = "undecided"
+        if least.lower >= given_up.lower - self._margin(given_up):
+            verdict = "hopeless"
+        elif self._is_better(values[best], value):
+            return Judgement("worse", choice, chosen, best, value, values[best])
+        elif value.upper - least.lower <= self._margin(least):
+            verdict = "as good"
+        return Judgement(verdict, choice, chosen, None, value, least)
+
+    def _rival(self, propositions: Ints, choice: tuple[int, ...]) -> int:
+        """The other action that may be the best; the choice where there is none."""
+        values = self._search.action_values(propositions)
+        others = [action for action in values if action not in choice]
+        return min(others or choice, key=lambda action: (values[action].lower, action))
+
+    def _is_better(self, value: Interval, than: Interval) -> bool:
+        return than.lower - value.upper > self._margin(value)
 
     def _margin(self, value: Interval) -> float:
         return self.epsilon * max(1.0, min(abs(value.lower), abs(value.upper)))
 
-    def _number(self, solver: Solver, state: State) -> int:
-        return solver.state(state.propositions)
 
-    def _value(self, solver: Solver, state: State, effort: int, deadline: Deadline) -> Interval:
-        """Bounds of V* of a state."""
-        if state.is_goal:
-            return _point(0.0)
-        worst = 1.0 if solver.objective == "maxprob" else self.penalty
+class _Search:
+    """A planner with its table, and what it knows of actions: the less, the better."""
+
+    def __init__(self, solver: Solver, memory: int | None) -> None:
+        self._solver = solver
+        self._memory = memory
+        self._simulator = Simulator(solver.task)
+        self._is_probability = solver.objective == "maxprob"
+        self._known: dict[tuple[int, int], Interval] = {}  # Of actions of states, from searches from their successors.
+        self.worst = 1.0 if self._is_probability else solver.penalty
+
+    @property
+    def name(self) -> str:
+        return f"{self._solver.planner} with {self._solver.heuristic}"
+
+    def from_state(self, propositions: Ints, effort: int, deadline: Deadline) -> Interval:
+        """Searches; bounds of V* of the state."""
         limits = SearchLimits(expansions=effort, memory=self._memory, deadline=deadline)
-        solution = solver.solve(self._number(solver, state), limits)
+        solution = self._solver.solve(self._solver.state(propositions), limits)
         lower = -math.inf if solution.lower is None else solution.lower
         upper = math.inf if solution.upper is None else solution.upper
-        if solver.objective == "maxprob":
-            lower, upper = complement(Interval(lower, upper))
-        return Interval(lower, min(upper, worst))
+        found = complement(Interval(lower, upper)) if self._is_probability else Interval(lower, upper)
+        return Interval(found.lower, min(found.upper, self.worst))
 
-    def _action_value(self, solver: Solver, state: State, action: int, effort: int, deadline: Deadline) -> Interval:
-        """Bounds of Q* of an action, rounded outwards."""
-        is_probability = solver.objective == "maxprob"
-        if action == GIVE_UP:
-            return _point(1.0 if is_probability else self.penalty)
-        cost = 0.0 if is_probability else self.task.native.cost(action, state.propositions)
+    def from_successors(self, propositions: Ints, action: int, effort: int, deadline: Deadline) -> None:
+        """Searches from all states that an action may lead to."""
+        state = self._simulator.state_of(propositions)
+        cost = 0.0 if self._is_probability else self._solver.task.native.cost(action, propositions)
         lower, upper, size = [cost], [cost], [abs(cost)]
         surely_fails = never_fails = True
         for probability, successor in state.successors(action):
-            value = self._value(solver, successor, effort, deadline)
+            goal = successor.is_goal
+            value = _point(0.0) if goal else self.from_state(successor.propositions, effort, deadline)
             surely_fails &= value.lower == 1
             never_fails &= value.upper == 0
             lower.append(probability * value.lower)
@@ -235,12 +257,31 @@ class Judge:
             size.append(probability * max(abs(value.lower), abs(value.upper)))
         slack = _ULP * (_ROUNDINGS + len(lower)) * math.fsum(size)
         if not math.isfinite(slack):
-            return Interval(-math.inf, math.inf)
-        low, high = math.fsum(lower) - slack, math.fsum(upper) + slack
-        if not is_probability:
-            return Interval(low, high)
-        # What surely fails, and what surely does not, is known exactly.
-        return Interval(1.0 if surely_fails else max(0.0, low), 0.0 if never_fails else min(1.0, high))
+            return
+        found = Interval(math.fsum(lower) - slack, math.fsum(upper) + slack)
+        if self._is_probability:  # What surely fails, and what surely does not, is known exactly.
+            found = Interval(
+                1.0 if surely_fails else max(0.0, found.lower), 0.0 if never_fails else min(1.0, found.upper)
+            )
+        key = self._solver.state(propositions), action
+        self._known[key] = _both(found, self._known.get(key))
+
+    def action_values(self, propositions: Ints) -> dict[int, Interval]:
+        """Bounds of what follows each applicable action, as far as it is known."""
+        number = self._solver.state(propositions)
+        actions, lower, upper = self._solver.action_bounds(number)
+        values = {}
+        for action, *bounds in zip(actions.tolist(), lower.tolist(), upper.tolist(), strict=True):
+            value = complement(Interval(*bounds)) if self._is_probability else Interval(*bounds)
+            values[action] = _both(value, self._known.get((number, action)))
+        return values
+
+
+def _both(first: Interval, second: Interval | None) -> Interval:
+    """What two pairs of bounds say together."""
+    if second is None:
+        return first
+    return Interval(max(first.lower, second.lower), min(first.upper, second.upper))
 
 
 def complement(interval: Interval) -> Interval:

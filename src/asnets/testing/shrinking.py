@@ -1,9 +1,9 @@
 """Small problems with the same finding: fewer objects, fewer parts of the goal, fewer facts.
 
-Delta debugging [zeller2002simplifying] in its greedy form: parts are left out in runs of half of them, a quarter, and so
-on down to single ones, again and again until no single one can go. A part may go if the policy's choice in the initial
-state of what is left is still proved worse, for the same reason and with the same schemas. An object goes with all atoms,
-values and parts of the goal that mention it; constants of the domain stay.
+Delta debugging [zeller2002simplifying] in its greedy form: parts are left out in runs of half of them, a quarter, and
+so on down to single ones, again and again until no single one can go. A part may go if the policy's choice in the
+initial state of what is left is still proved worse, for the same reason and with the same schemas. An object goes with
+all atoms, values and parts of the goal that mention it; constants of the domain stay.
 
 What is left is a problem of the domain, on which the finding holds; its state need not be one that the problem it was
 found on can come to.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, TypeVar, get_args
 
 from asnets.deadline import NO_DEADLINE, Deadline
@@ -36,6 +37,7 @@ from asnets.ppddl.model import (
     Not,
     Number,
     Or,
+    TypedName,
 )
 
 Shrinking = Literal["none", "objects", "facts"]
@@ -126,21 +128,23 @@ def shrink(
     shrinker = _Shrinker(holds, deadline)
     while not deadline.has_passed():
         before = problem
-        objects = shrinker.fewer(problem.objects, lambda left, whole=problem: with_objects(whole, left))
-        problem = with_objects(problem, objects)
-        goals = shrinker.fewer(goal_parts(problem), lambda left, whole=problem: with_goal(whole, left))
-        problem = with_goal(problem, goals)
+        problem = with_objects(problem, shrinker.fewer(problem.objects, partial(with_objects, problem)))
+        problem = with_goal(problem, shrinker.fewer(goal_parts(problem), partial(with_goal, problem)))
         if by == "facts":
-            facts = shrinker.fewer(problem.init, lambda left, whole=problem: replace(whole, init=tuple(left)))
-            problem = replace(problem, init=tuple(facts))
+            problem = _with_facts(problem, shrinker.fewer(problem.init, partial(_with_facts, problem)))
         if problem == before:
             break
     return problem
 
 
-def with_objects(problem: Problem, objects: Sequence[object]) -> Problem:
+def _with_facts(problem: Problem, facts: Sequence[Atom]) -> Problem:
+    return replace(problem, init=tuple(facts))
+
+
+def with_objects(problem: Problem, objects: Sequence[TypedName]) -> Problem:
     """A problem with some of its objects only, and what can be said about them."""
-    gone = {item.name for item in problem.objects if item not in objects}
+    left = {item.name for item in objects}
+    gone = {item.name for item in problem.objects if item.name not in left}
     if not gone:
         return problem
     goals = [part for part in goal_parts(problem) if gone.isdisjoint(_names(part))]

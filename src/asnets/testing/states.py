@@ -7,11 +7,11 @@ known to be dead ends, where no choice matters any more, and states with one app
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError
 from asnets.evaluation.rollouts import MAX_SEED, asked_distributions
@@ -21,7 +21,6 @@ from asnets.simulator import Simulator, State
 
 Origin = Literal["run", "disturbed", "random"]
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
-_CHOICE_STREAMS = 2**63  # Numbers of streams from here on are for choices; outcomes have those below.
 _RUNS_IN_VAIN = 60
 """So many runs in a row without a new state end the search for states."""
 
@@ -100,18 +99,18 @@ def _run(
 ) -> Iterator[State]:
     """The states of one run that have something to choose from."""
     state = simulator.reset(seed=seed, episode=episode)
-    random = _native.RandomStream(seed, _CHOICE_STREAMS + episode)
+    draw = random.Random(f"{seed}/{episode}")  # Outcomes have the stream of the simulator.
     for _ in range(max_steps):
         if state.is_goal or state.is_dead_end:
             return
         applicable = state.applicable
         if len(applicable) > 1:
             yield state
-        if random.uniform() < disturbance:
-            action = applicable[random.below(len(applicable))]
+        if draw.random() < disturbance:
+            action = draw.choice(applicable)
         else:
             actions = asked_distributions(policy, [state.propositions])[0][0]
             if not len(actions):
                 return  # The policy gives up.
-            action = int(actions[random.below(len(actions))])
+            action = int(draw.choice(actions))
         state = simulator.step(action)
