@@ -34,6 +34,7 @@ from asnets.errors import ConfigError, FileError, LimitError
 from asnets.evaluation.rollouts import check_run
 from asnets.files import FilesTogether, read_bytes
 from asnets.grounding import DEFAULT_LIMITS, Limits
+from asnets.words import count
 
 if TYPE_CHECKING:
     from asnets.testing import FindingGroup, PolicyTest
@@ -122,8 +123,8 @@ def probe(
 
     States come from runs of the policy, from disturbed runs and from random walks. A search bounds what follows each
     choice. What is found is made small: problems with fewer objects on which the policy makes the same mistake, which
-    `asnets train` takes as further problems. The exit code is 0 whether something is found or not; 4 if a limit ended
-    the test of a problem before it began.
+    `asnets train` takes as further problems. The exit code is 0 whether something is found or not; 4 if a problem could
+    not be read within its budget, or the time limit was reached.
     """
     memory = parse_size(memory_limit)
     require(memory > 0, f"the memory limit must be positive, not {memory_limit}")
@@ -154,9 +155,9 @@ def probe(
     failed: list[str] = []
     names: set[str] = set()
     for problem in problems:
+        has_less = whole.left < budget
         deadline = Deadline(budget, within=whole)
         try:
-            whole.check(f"testing {model}: {problem} is left")
             with bounded(deadline, f"testing {model} on {problem}"):
                 loaded = load(domain, problem, costs or policy.costs, max_actions, lenient, deadline)
                 result = probe_task(
@@ -174,6 +175,8 @@ def probe(
             continue
         tests.append(result)
         rows.append(result.to_dict() | {"file": problem})
+        if has_less and not result.is_complete:
+            failed.append(f"  {problem}: the time limit of {whole.seconds:g} s left it less than its budget")
     groups = grouped(finding for test in tests for finding in test.findings)
     document = {"model": model, "problems": rows, "groups": [group.to_dict() for group in groups]}
     if output is not None:
@@ -247,6 +250,11 @@ def _show(tests: list[PolicyTest], groups: tuple[FindingGroup, ...]) -> None:
     for test in tests:
         for limit in test.limits:
             print(f"limit: {test.task.problem}: {limit}")
+        if test.lost:
+            print(
+                f"{test.task.problem}: {count(test.lost, 'finding')} not seen again on a problem that begins in its "
+                "state: what cannot be reached from there is left out of it, and the policy chooses otherwise"
+            )
     first = tests[0]
     failing = "" if first.objective == "maxprob" else f"; penalty: {first.penalty:g}"
     print(

@@ -3,10 +3,10 @@
 Q*(s, a) = c(s, a) + Σ p(s' | s, a) V*(s') is what follows an action if all later choices are the best. A search with an
 admissible heuristic (LRTDP with LM-cut) gives bounds of V* from both sides that hold whether it gets done or not, and
 so bounds of Q* of an action, from its successors. The choice is *worse* if the lower bound of its Q* is above the upper
-bound of another action's, and *as good* as any if its upper bound is not above the lower bound of any other, both but
-for ε relative to max(1, value). Where giving up is proved best, as in a dead end that no relaxation shows, the state is
-*hopeless* and no choice matters. All else is undecided. Of a policy that draws among several actions, the choice is all
-of them, and its Q* is their mean.
+bound of another action's, which has to be better than giving up too; and *as good* as any if its upper bound is not
+above the lower bound of any other; both but for ε relative to max(1, value). Where giving up is proved best, as in a
+dead end that no relaxation shows, the state is *hopeless* and no choice matters. All else is undecided. Of a policy
+that draws among several actions, the choice is all of them, and its Q* is their mean.
 
 Everything is to be made small here: expected cost with the penalty, or under "maxprob" the probability of failing.
 """
@@ -198,7 +198,7 @@ class Judge:
         verdict: Verdict = "undecided"
         if least.lower >= given_up.lower - self._margin(given_up):
             verdict = "hopeless"
-        elif self._is_better(values[best], value):
+        elif self._is_better(values[best], value) and self._is_better(values[best], given_up):
             return Judgement("worse", choice, chosen, best, value, values[best])
         elif value.upper - least.lower <= self._margin(least):
             verdict = "as good"

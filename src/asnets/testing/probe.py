@@ -66,6 +66,10 @@ class ProbeOptions:
         recheck: Whether small problems are solved once more by other means.
         seed: Of all random choices.
         memory: Resident memory of the process, in bytes, at which searches end.
+
+    Example:
+        >>> asnets.ProbeOptions(states=100, objective="maxprob").effort
+        20000
     """
 
     objective: str = "penalty"
@@ -202,6 +206,7 @@ class _Tester:
         self._names = names
         self._show = show
         self._cut: list[str] = []
+        self._lost = 0
         self._seconds: dict[str, float] = {}
         self._begin = time.perf_counter()
         self._small: dict[Problem, SmallProblem] = {}
@@ -232,6 +237,7 @@ class _Tester:
             hopeless=verdicts.count("hopeless"),
             undecided=verdicts.count("undecided"),
             findings=tuple(findings),
+            lost=self._lost,
             searched_by=judge.searched_by,
             limits=tuple(self._cut),
             seconds=self._seconds | {"total": time.perf_counter() - self._begin},
@@ -338,7 +344,6 @@ class _Tester:
         numbers = {id(finding): number for number, finding in enumerate(findings)}
         groups = [group.findings[: self._options.per_group] for group in grouped(findings)]
         turns = [group[turn] for turn in range(self._options.per_group) for group in groups if turn < len(group)]
-        restated = 0
         for turn, finding in enumerate(turns):
             if deadline.has_passed():
                 self._cut.append(f"the budget ended the shrinking of findings at {turn:,} of {len(turns):,}")
@@ -346,14 +351,9 @@ class _Tester:
             self._show(f"shrinking {turn + 1:,} of {count(len(turns), 'finding')}")
             small = self._small_problem(finding, deadline.part(1 / (len(turns) - turn)), whole)
             if small is None:
-                restated += 1
+                self._lost += 1
             else:
                 made[numbers[id(finding)]] = small
-        if restated:
-            self._cut.append(
-                f"{count(restated, 'finding')} of {len(turns):,} not seen again on a problem that begins in its state: "
-                "what cannot be reached from there is left out of it, and the policy chooses otherwise"
-            )
         return [replace(finding, small=made.get(number)) for number, finding in enumerate(findings)]
 
     def _small_problem(self, finding: Finding, deadline: Deadline, whole: Deadline) -> SmallProblem | None:

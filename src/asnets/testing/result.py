@@ -218,8 +218,10 @@ class PolicyTest:
         hopeless: In how many giving up was proved best, so that no choice matters.
         undecided: In how many bounds did not decide.
         findings: Those in which the choice was proved worse.
+        lost: How many findings were not seen again on a problem that begins in their state: grounding leaves out what
+            cannot be reached from there, and the policy, which reads all that is there, may choose otherwise.
         searched_by: What found the bounds.
-        limits: What was cut short, in words.
+        limits: What the budget cut short, in words.
         seconds: By part, and in total.
     """
 
@@ -234,6 +236,7 @@ class PolicyTest:
     hopeless: int
     undecided: int
     findings: tuple[Finding, ...]
+    lost: int
     searched_by: str
     limits: tuple[str, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
@@ -248,6 +251,11 @@ class PolicyTest:
     def decided(self) -> int:
         """In how many states it is known whether the choice is worse, or that none matters."""
         return self.states - self.undecided
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the budget was enough."""
+        return not self.limits
 
     @property
     def groups(self) -> tuple[FindingGroup, ...]:
@@ -271,6 +279,7 @@ class PolicyTest:
             "worse": len(self.findings),
             "hopeless": self.hopeless,
             "undecided": self.undecided,
+            "lost": self.lost,
             "groups": [group.to_dict() for group in self.groups],
             "findings": [finding.to_dict() for finding in self.findings],
             "objective": self.objective,
