@@ -31,7 +31,9 @@ from asnets.testing.states import FoundState, find_states
 from asnets.words import count
 
 _ROUNDS = (100, 10, 1)  # What the effort is divided by in each.
-_SHARE_OF_LOOKING, _SHARE_OF_JUDGING, _SHARE_OF_SHRINKING = 0.2, 0.6, 0.8
+# Shares of the time that is left.
+_SHARE_OF_LOOKING, _SHARE_OF_JUDGING, _SHARE_OF_MAKING_SMALL = 0.2, 0.6, 0.95
+_SHARE_OF_SHRINKING = 0.6  # Of making one finding small; the rest is for checking it once more.
 _GIVES_UP = "gives up"
 
 
@@ -222,7 +224,7 @@ class _Tester:
             if judgement.verdict == "worse"
         ]
         self._note("judging")
-        findings = self._make_small(findings, budget.part(_SHARE_OF_SHRINKING), budget)
+        findings = self._make_small(findings, budget.part(_SHARE_OF_MAKING_SMALL), budget)
         self._note("shrinking")
         verdicts = [judgement.verdict for _, judgement in judged]
         return PolicyTest(
@@ -349,11 +351,14 @@ class _Tester:
                 self._cut.append(f"the budget ended the shrinking of findings at {turn:,} of {len(turns):,}")
                 break
             self._show(f"shrinking {turn + 1:,} of {count(len(turns), 'finding')}")
-            small = self._small_problem(finding, deadline.part(1 / (len(turns) - turn)), whole)
-            if small is None:
-                self._lost += 1
-            else:
+            share = deadline.part(1 / (len(turns) - turn))
+            small = self._small_problem(finding, share, whole)
+            if small is not None:
                 made[numbers[id(finding)]] = small
+            elif share.has_passed():
+                self._cut.append(f"the budget left no time to shrink finding {turn + 1:,} of {len(turns):,}")
+            else:
+                self._lost += 1
         return [replace(finding, small=made.get(number)) for number, finding in enumerate(findings)]
 
     def _small_problem(self, finding: Finding, deadline: Deadline, whole: Deadline) -> SmallProblem | None:
@@ -371,14 +376,14 @@ class _Tester:
                 return None
         except AsnetsError:
             return None
-        small = shrink(begun, holds, by=self._options.shrink, deadline=deadline)
+        small = shrink(begun, holds, by=self._options.shrink, deadline=deadline.part(_SHARE_OF_SHRINKING))
         if small in self._small:
             return self._small[small]
         name = self._free_name(f"{key[0]}-{schema}".replace(" ", "-"))
         compared = finding.comparison
         origin = f"; From {task.problem}: {compared.chosen} is worse than {compared.better}, {compared.reason}.\n"
         text = origin + write_problem(replace(small, name=name))
-        made = self._read_again(name, text, key, whole)
+        made = self._read_again(name, text, key, deadline, whole)
         if made is not None:
             self._names.add(name)
             self._small[small] = made
@@ -391,12 +396,12 @@ class _Tester:
         return f"{stem}-{number}"
 
     def _read_again(
-        self, name: str, text: str, key: tuple[Reason, str, str], deadline: Deadline
+        self, name: str, text: str, key: tuple[Reason, str, str], deadline: Deadline, whole: Deadline
     ) -> SmallProblem | None:
         """What was written is read strictly, and the finding looked for once more; None if it is not there."""
         try:
-            domain, problem = load_task_text(write_domain(self._loaded.domain), text, deadline=deadline)
-            seen = self._seen(domain, problem, key, deadline)
+            domain, problem = load_task_text(write_domain(self._loaded.domain), text, deadline=whole)
+            seen = self._seen(domain, problem, key, whole)
         except AsnetsError:
             return None
         if seen is None:
