@@ -38,7 +38,7 @@ def test_text(monster: Path) -> None:
     result = invoke("test", "monster", monster / "domain.pddl", *files, "--quiet")
     assert result.exit_code == 0
     lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
-    assert lines[0] == "problem states decided as good worse hopeless undecided seconds"
+    assert lines[0] == "problem states decided as good worse hopeless undecided time"
     assert lines[1].startswith("monster-n5 2 2 2 0 0 0 ")
     assert lines[2].startswith("monster-n8 2 2 0 2 0 0 ")
     assert lines[4] == "reason choice better findings smallest objects values confirmed by"

@@ -110,6 +110,9 @@ def test_a_way_past_the_spare_tires() -> None:
     assert repr(test).startswith("<PolicyTest of rule on triangle-tire-4: ")
     assert "is worse than (move-car" in repr(test.findings[0])
     assert smallest.small in test.small_problems
+    view = test._repr_html_()
+    assert "rule on triangle-tire-4 of triangle-tire" in view
+    assert test.groups[0].reason in view
 
 
 def test_states_come_from_runs_disturbed_runs_and_random_walks() -> None:

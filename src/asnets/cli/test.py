@@ -238,11 +238,11 @@ def _write(
 
 def _show(tests: list[PolicyTest], groups: tuple[FindingGroup, ...]) -> None:
     table = Table(box=None, pad_edge=False)
-    for heading in ("problem", "states", "decided", "as good", "worse", "hopeless", "undecided", "seconds"):
+    for heading in ("problem", "states", "decided", "as good", "worse", "hopeless", "undecided", "time"):
         table.add_column(heading, justify="left" if heading == "problem" else "right")
     for test in tests:
         counts = (test.states, test.decided, test.as_good, len(test.findings), test.hopeless, test.undecided)
-        table.add_row(test.task.problem, *(f"{number:,}" for number in counts), f"{test.seconds['total']:.1f}")
+        table.add_row(test.task.problem, *(f"{number:,}" for number in counts), f"{test.seconds['total']:.1f} s")
     show_table(table)
     if groups:
         print()

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from asnets.grounding import GroundTask
 from asnets.grounding.task import Ints
+from asnets.notebook import NotebookView
 from asnets.policies.protocol import TaskPolicy
 from asnets.testing.confirming import Confirmation
 from asnets.testing.judging import complement
@@ -206,7 +207,7 @@ def grouped(findings: Iterable[Finding]) -> tuple[FindingGroup, ...]:
 
 
 @dataclass(frozen=True)
-class PolicyTest:
+class PolicyTest(NotebookView):
     """What the test of a policy on a problem comes to.
 
     Attributes:
