@@ -32,7 +32,7 @@ from asnets.words import count
 
 _ROUNDS = (100, 10, 1)  # What the effort is divided by in each.
 # Shares of the time that is left.
-_SHARE_OF_LOOKING, _SHARE_OF_JUDGING, _SHARE_OF_MAKING_SMALL = 0.2, 0.6, 0.95
+_SHARE_OF_LOOKING, _SHARE_OF_JUDGING, _SHARE_OF_COMPARING, _SHARE_OF_MAKING_SMALL = 0.2, 0.5, 0.4, 0.95
 _SHARE_OF_SHRINKING = 0.6  # Of making one finding small; the rest is for checking it once more.
 _GIVES_UP = "gives up"
 
@@ -213,16 +213,23 @@ class _Tester:
         self._begin = time.perf_counter()
         self._small: dict[Problem, SmallProblem] = {}
 
+    @property
+    def _efforts(self) -> list[int]:
+        return [max(1, self._options.effort // divisor) for divisor in _ROUNDS]
+
     def run(self, budget: Deadline) -> PolicyTest:
         options = self._options
         judge = self._judge(self._loaded.task)
         found = self._find(judge.policy, budget.part(_SHARE_OF_LOOKING))
         judged = self._judge_all(judge, found, budget.part(_SHARE_OF_JUDGING))
+        comparing = budget.part(_SHARE_OF_COMPARING)
         findings = [
-            self._finding(judge, state, judgement, budget)
+            self._finding(judge, state, judgement, comparing)
             for state, judgement in judged
             if judgement.verdict == "worse"
         ]
+        if findings and comparing.has_passed():
+            self._cut.append("the budget ended the comparison of goal probabilities: some reasons may be sharper")
         self._note("judging")
         findings = self._make_small(findings, budget.part(_SHARE_OF_MAKING_SMALL), budget)
         self._note("shrinking")
@@ -284,8 +291,7 @@ class _Tester:
         """Judges states, round by round; those that nothing was asked about are left out."""
         judgements: list[Judgement | None] = [None] * len(found)
         pending = list(range(len(found)))
-        for divisor in _ROUNDS:
-            effort = max(1, self._options.effort // divisor)
+        for effort in self._efforts:
             for number in pending:
                 if deadline.has_passed():
                     break
@@ -320,14 +326,16 @@ class _Tester:
         self, judge: Judge, propositions: Ints, judgement: Judgement, better: int | None, deadline: Deadline
     ) -> Comparison:
         assert better is not None
-        effort, objective = self._options.effort, self._options.objective
-        goal = judge.goal_probability(propositions, judgement.chosen, effort, deadline)
-        better_goal = judge.goal_probability(propositions, better, effort, deadline)
+        epsilon, objective = self._options.epsilon, self._options.objective
         reason: Reason = "dearer"
-        if goal.upper == 0 < better_goal.lower:
-            reason = "dead end"
-        elif better_goal.lower - goal.upper > self._options.epsilon:
-            reason = "less likely"
+        for effort in self._efforts:
+            goal = judge.goal_probability(propositions, judgement.chosen, effort, deadline)
+            better_goal = judge.goal_probability(propositions, better, effort, deadline)
+            if better_goal.lower - goal.upper > epsilon:
+                reason = "dead end" if goal.upper <= epsilon else "less likely"
+            may_be_out_of_reach = goal.lower <= epsilon < goal.upper
+            if better_goal.upper - goal.lower <= epsilon or (reason != "dearer" and not may_be_out_of_reach):
+                break
         task = judge.task
         return Comparison(
             chosen=_GIVES_UP if judgement.chosen == GIVE_UP else task.action_name(judgement.chosen),

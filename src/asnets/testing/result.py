@@ -18,7 +18,7 @@ from asnets.words import count
 
 Reason = Literal["dead end", "less likely", "dearer"]
 REASONS: dict[Reason, str] = {
-    "dead end": "the choice puts the goal out of reach, the better action does not",
+    "dead end": "after the choice the goal is proved out of reach, with a probability of at most ε",
     "less likely": "after the choice the goal is proved less likely than after the better action",
     "dearer": "the choice is proved to cost more, the penalty included, and the goal is not proved less likely",
 }
