@@ -39,7 +39,8 @@ def exact_values(drawn: Drawn, objective: str, penalty: int, state: int) -> dict
 
 def check(drawn: Drawn, objective: str, penalty: int, effort: int, seed: int, ties: int) -> set[str]:
     """Judges the choices of an arbitrary policy in all states that can be named; the verdicts."""
-    task, seen = drawn.task, set()
+    task = drawn.task
+    seen: set[str] = set()
     judge = Judge(arbitrary(seed, ties).of(task), objective=objective, penalty=penalty)
     worst = Fraction(penalty) if objective == "penalty" else Fraction(1)
     epsilon = Fraction(DEFAULT_EPSILON)

@@ -148,11 +148,11 @@ def test_options_are_checked() -> None:
         ({"budget": 0.0}, "budget must be positive"),
     ):
         with pytest.raises(ConfigError, match=message):
-            ProbeOptions(**options)  # type: ignore[arg-type]
+            ProbeOptions(**options)
     policy = asnets.RandomPolicy(asnets.generate("monster", 1))
     for numbers in ({"count": 0}, {"count": 1, "disturbance": 1.5}, {"count": 1, "seed": -1}):
         with pytest.raises(ConfigError):
-            next(find_states(policy, **numbers))  # type: ignore[arg-type]
+            next(find_states(policy, **numbers))
 
 
 def test_a_model_of_another_domain_is_refused() -> None:

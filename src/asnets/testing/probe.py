@@ -354,9 +354,10 @@ class _Tester:
         numbers = {id(finding): number for number, finding in enumerate(findings)}
         groups = [group.findings[: self._options.per_group] for group in grouped(findings)]
         turns = [group[turn] for turn in range(self._options.per_group) for group in groups if turn < len(group)]
+        too_late = 0
         for turn, finding in enumerate(turns):
             if deadline.has_passed():
-                self._cut.append(f"the budget ended the shrinking of findings at {turn:,} of {len(turns):,}")
+                too_late += len(turns) - turn
                 break
             self._show(f"shrinking {turn + 1:,} of {count(len(turns), 'finding')}")
             share = deadline.part(1 / (len(turns) - turn))
@@ -364,9 +365,11 @@ class _Tester:
             if small is not None:
                 made[numbers[id(finding)]] = small
             elif share.has_passed():
-                self._cut.append(f"the budget left no time to shrink finding {turn + 1:,} of {len(turns):,}")
+                too_late += 1
             else:
                 self._lost += 1
+        if too_late:
+            self._cut.append(f"the budget left no time to shrink {too_late:,} of {count(len(turns), 'finding')}")
         return [replace(finding, small=made.get(number)) for number, finding in enumerate(findings)]
 
     def _small_problem(self, finding: Finding, deadline: Deadline, whole: Deadline) -> SmallProblem | None:
