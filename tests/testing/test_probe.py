@@ -23,7 +23,7 @@ from tests.testing.policies import arbitrary, best, family, shortest_way
 pytestmark = pytest.mark.native
 
 many = settings(deadline=None, suppress_health_check=list(HealthCheck))
-QUICK = ProbeOptions(states=25, budget=1e6, effort=500, per_group=1)
+QUICK = ProbeOptions(states=15, budget=1e6, effort=500, per_group=1)
 
 
 def exact_actions(domain: Domain, problem: Problem, objective: str, costs: str) -> dict[str, Fraction]:
@@ -57,14 +57,14 @@ def check_small(test: PolicyTest, finding: Finding, domain: Domain, policy: Doma
     assert small.confirmation.exact == tuple(shown)
 
 
-@settings(many, max_examples=5)
+@settings(many, max_examples=4)
 @given(ssps(), st.integers(0, 100), st.sampled_from(["penalty", "maxprob"]), st.sampled_from(["objects", "facts"]))
 def test_findings_are_true(drawn: tuple[Domain, Problem], seed: int, objective: str, shrink: str) -> None:
     domain, problem = drawn
     policy = arbitrary(seed)
     options = dataclasses.replace(QUICK, objective=objective, shrink=shrink, seed=seed)  # type: ignore[arg-type]
     test = probe(policy, domain, problem, options)
-    assert test.states == test.as_good + test.hopeless + test.undecided + len(test.findings) <= 25
+    assert test.states == test.as_good + test.hopeless + test.undecided + len(test.findings) <= 15
     assert test.decided == test.states - test.undecided
     json.dumps(test.to_dict(), allow_nan=False)
     for finding in test.findings:

@@ -1,8 +1,8 @@
 """Tests a policy on a problem: finds states, judges its choices in them, makes findings small, checks them once more.
 
-States are judged with little effort first and with ten times as much in each further round, those where the bounds
-speak most against the choice first; all searches share one table. Effort is counted in expanded states, so that results
-depend on the time only where the budget ends them.
+States are judged with little effort first, those near the goal before others, and with ten times as much in each
+further round, those first where the bounds speak most against the choice; all searches share one table. Effort is
+counted in expanded states, so that results depend on the time only where the budget ends them.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ class _Tester:
         options = self._options
         judge = self._judge(self._loaded.task)
         found = self._find(judge.policy, budget.part(_SHARE_OF_LOOKING))
-        judged = self._judge_all(judge, found, budget.part(_SHARE_OF_JUDGING))
+        judged = self._judge_all(judge, found, budget.part(_SHARE_OF_JUDGING), budget)
         comparing = budget.part(_SHARE_OF_COMPARING)
         findings = [
             self._finding(judge, state, judgement, comparing)
@@ -286,24 +286,27 @@ class _Tester:
         return found
 
     def _judge_all(
-        self, judge: Judge, found: list[FoundState], deadline: Deadline
+        self, judge: Judge, found: list[FoundState], share: Deadline, whole: Deadline
     ) -> list[tuple[FoundState, Judgement]]:
         """Judges states, round by round; those that nothing was asked about are left out."""
         judgements: list[Judgement | None] = [None] * len(found)
-        pending = list(range(len(found)))
+        pending = sorted(range(len(found)), key=lambda number: judge.distance(found[number].propositions))
+        worse = 0
         for effort in self._efforts:
             for number in pending:
+                # Time is kept for findings, once there are some.
+                deadline = whole if worse == 0 else share
                 if deadline.has_passed():
                     break
-                judgements[number] = judge.judge(found[number].propositions, effort, deadline)
-                worse = sum(each is not None and each.verdict == "worse" for each in judgements)
+                judgement = judgements[number] = judge.judge(found[number].propositions, effort, deadline)
+                worse += judgement.verdict == "worse"
                 self._show(f"judging {count(len(found), 'state')} with effort {effort:,}: {worse:,} worse")
-            known = [(number, judgement) for number in pending if (judgement := judgements[number]) is not None]
-            pending = [number for number, judgement in known if judgement.verdict == "undecided"]
+            known = [(each, number) for number in pending if (each := judgements[number]) is not None]
             # First where the bounds from below speak most against the choice.
-            pending.sort(key=lambda number: -_promise(judgements[number]))
+            known.sort(key=lambda pair: -_promise(pair[0]))
+            pending = [number for each, number in known if each.verdict == "undecided"]
         judged = [(state, each) for state, each in zip(found, judgements, strict=True) if each is not None]
-        if deadline.has_passed():
+        if (whole if worse == 0 else share).has_passed():
             left = len(found) - len(judged)
             more = f"; {count(left, 'state')} left out" if left else ""
             self._cut.append(f"the budget ended the judging of choices{more}")
@@ -460,5 +463,5 @@ class _Tester:
         return None
 
 
-def _promise(judgement: Judgement | None) -> float:
-    return 0.0 if judgement is None else judgement.value.lower - judgement.better_value.lower
+def _promise(judgement: Judgement) -> float:
+    return judgement.value.lower - judgement.better_value.lower
