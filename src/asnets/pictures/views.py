@@ -22,6 +22,7 @@ from asnets.pictures.style import percent
 from asnets.policies import SavedPolicy
 from asnets.simulator import State
 from asnets.solving import Solved
+from asnets.testing.result import PolicyTest
 from asnets.training.history import History
 from asnets.verification.result import NUMBERS, Verification
 from asnets.words import count
@@ -151,6 +152,27 @@ def _(result: Verification) -> str:
         if number.is_known
     ]
     view.table(("number", "bounds", "guarantee"), rows)
+    return view.html()
+
+
+@view_of.register
+def _(test: PolicyTest) -> str:
+    """The test of a policy: how much was decided, and groups of findings."""
+    view = HtmlView(f"{test.policy} on {test.task.problem} of {test.task.domain}", "test")
+    view.facts(
+        [
+            ("states", f"{test.states:,}, {test.decided:,} of them decided"),
+            ("choice", f"as good as any in {test.as_good:,}, worse in {len(test.findings):,}"),
+            *([("limits", "; ".join(test.limits))] if test.limits else []),
+        ]
+    )
+    rows = []
+    for group in test.groups:
+        small = None if group.smallest is None else group.smallest.small
+        size = "–" if small is None else count(small.objects, "object")
+        rows.append((group.reason, group.chosen, group.better, f"{len(group.findings):,}", size))
+    if rows:
+        view.table(("reason", "choice", "better", "findings", "smallest"), rows)
     return view.html()
 
 
