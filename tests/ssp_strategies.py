@@ -337,21 +337,22 @@ def _negation(condition: Condition) -> Condition:
     return condition.body if isinstance(condition, Not) else Not(condition)
 
 
-def ssps(*, nested: bool = False, zeros: bool = False) -> SearchStrategy[tuple[Domain, Problem]]:
+def ssps(*, nested: bool = False, zeros: bool = False, max_places: int = 12) -> SearchStrategy[tuple[Domain, Problem]]:
     """Tasks of some 20 to 300 reachable states; to be grounded with `costs="metric"`.
 
     Args:
         nested: Whether what actions cost depends on the state.
         zeros: Whether half of the costs are 0, so that there are end components in which one pays nothing.
+        max_places: Of each side; 3 at least.
     """
-    return _ssps(nested, zeros)
+    return _ssps(nested, zeros, max_places)
 
 
 @st.composite
-def _ssps(draw: DrawFn, nested: bool, zeros: bool) -> tuple[Domain, Problem]:
+def _ssps(draw: DrawFn, nested: bool, zeros: bool, max_places: int) -> tuple[Domain, Problem]:
     shape = _Shape(
-        near=draw(st.integers(3, 12)),
-        far=draw(st.integers(3, 12)),
+        near=draw(st.integers(3, max_places)),
+        far=draw(st.integers(3, max_places)),
         flags=draw(st.sampled_from((2, 3, 1))),
         walks=draw(st.integers(2, 4)),
         crossing=draw(st.sampled_from(("risky", "when", "safe", "safe"))),

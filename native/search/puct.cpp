@@ -207,14 +207,21 @@ SearchGraph::Backup Puct::best_choice(StateId state) {
   return best;
 }
 
-bool Puct::close(StateId root, Budget& budget) {
+std::optional<std::vector<StateId>> Puct::reachable(StateId root, bool expands, Budget& budget) {
   std::vector<StateId> states{root};
   std::vector<bool> is_seen(graph_.size(), false);
   is_seen[root] = true;
+  std::size_t missing = 0;
   for (std::size_t i = 0; i < states.size(); ++i) {
     budget.tick();
     if (is_labelled(states[i])) continue;
-    if (!graph_.is_expanded(states[i])) return false;
+    if (!graph_.is_expanded(states[i])) {
+      if (++missing > statistics_.trials / kTrialsToMissing) return std::nullopt;
+      if (!expands) continue;
+      graph_.expand(states[i]);
+      is_seen.resize(graph_.size(), false);
+      if (is_labelled(states[i])) continue;
+    }
     SearchGraph::Choices all = graph_.choices(states[i]);
     for (SearchGraph::Choice choice; all.next(choice);) {
       for (std::size_t s = 0; s < choice.size(); ++s) {
@@ -225,6 +232,15 @@ bool Puct::close(StateId root, Budget& budget) {
       }
     }
   }
+  return states;
+}
+
+bool Puct::close(StateId root, Budget& budget) {
+  // Looks first, so that where too many are missing, none of them is expanded in vain.
+  if (!reachable(root, false, budget)) return false;
+  const std::optional<std::vector<StateId>> found = reachable(root, true, budget);
+  if (!found) return false;
+  const std::vector<StateId>& states = *found;
   // From which of them a goal can be reached, to a fixpoint; the others are dead ends.
   std::vector<bool> reaches(graph_.size(), false);
   for (bool changed = true; changed;) {

@@ -10,12 +10,14 @@
 //  - With rollouts at the leaves, Q is the mean over the simulations through a choice: what was paid on the way and one
 //    rollout of the policy from the leaf. Simulations are made in batches of kBatch, so that their rollouts can run on
 //    several threads; a batch is the same on any number of them.
-// What it guarantees: once all reachable states are in the tree, which is looked for after 2^k simulations, values are
+// What it guarantees: once few of the reachable states are missing, which is looked for after 2^k simulations, these are
+// expanded too (simulations come to the worst of them after a time that is exponential in their depth), and values are
 // backed up until they are ε-consistent: then they are optimal, whatever the heuristic, the policy and the rollouts said.
 // How it differs: states that are met again are one node of a graph, not several of a tree. Costs must be above 0.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -77,6 +79,8 @@ class Puct final : public Solver {
   static constexpr double kUniformShare = 0.5;  // Of the prior, so that every action is tried in the end.
   // Visits from which the policy is asked for the prior of a state: that may take longer than to add it to the tree.
   static constexpr std::uint32_t kPriorVisits = 16;
+  // Simulations for each state that may be missing where the state space is closed.
+  static constexpr std::size_t kTrialsToMissing = 16;
   static constexpr std::uint32_t kNoNode = static_cast<std::uint32_t>(-1);
 
   bool has_rollouts() const { return options_.rollouts != nullptr; }
@@ -90,7 +94,9 @@ class Puct final : public Solver {
   // An outcome that is no goal and no dead end; false if there is none.
   bool draw_outcome(const SearchGraph::Choice& choice, StateId& outcome);
   void back_up(const Simulation& simulation, double cost);
-  // Where all states that can be reached are in the tree, makes their values optimal and labels them.
+  // All states that can be reached, if few of them are not expanded; expands these, if asked to.
+  std::optional<std::vector<StateId>> reachable(StateId root, bool expands, Budget& budget);
+  // Where all states that can be reached are in the tree, or few are missing, makes their values optimal and labels them.
   bool close(StateId root, Budget& budget);
 
   PuctOptions options_;

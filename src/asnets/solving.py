@@ -64,7 +64,7 @@ class Solved(NotebookView):
         `policy.origin.guarantee` is what it costs at most, or a probability that it reaches the goal with at least.
 
         Raises:
-            ConfigError: For ssipp, which replans as it goes; and where a search has not converged under the objective
+            ConfigError: For ssipp and puct, which decide as they go; and where a search has not converged under the objective
                 "lexicographic" or with rewards.
         """
         return extract_policy(self.solver)

@@ -115,3 +115,43 @@ def test_wrong_use(tires: tuple[Path, Path], options: tuple[str, ...], message: 
     result = invoke("evaluate", "triangle-tireworld", *tires, *options)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+@pytest.mark.parametrize("search", asnets.SEARCHES)
+def test_simulate_by_search_alone(tires: tuple[Path, Path], search: str) -> None:
+    options = ("--search", search, "--rollouts-per-step", 60, "--episodes", 10, "--quiet")
+    values = json.loads(invoke("simulate", *tires, *options, "--json").stdout)
+    assert values["policy"] == search
+    assert values["search"]["rollouts_per_step"] == 60
+    guard = values["guard"]
+    assert (guard["episodes"], guard["steps"]) == (10, values["steps"])
+    assert guard["rollouts"] + guard["simulations"] > 0
+    if search != "rollout":  # Which is only as good as the greedy policy of h-add lets it be.
+        assert values["goals"] == 10
+    text = invoke("simulate", *tires, *options, "--threads", 2)
+    assert text.exit_code == 0
+    assert f"goals        {values['goals']} " in text.stdout
+    assert "steps by whose action was taken: " in text.stdout
+    traced = json.loads(invoke("simulate", *tires, *options, "--json", "--trace").stdout)
+    assert (traced["guard"], len(traced["trace"]["steps"]) > 0) == (guard, True)
+
+
+def test_simulate_a_policy_with_search(tires: tuple[Path, Path], tmp_path: Path) -> None:
+    options = ("--search", "puct", "--rollouts-per-step", 40, "--episodes", 10)
+    values = json.loads(invoke("simulate", *tires, "--policy", "random", *options, "--json", "--quiet").stdout)
+    assert values["policy"] == "random with puct"
+    assert "policy" in values["guard"]["decided"]
+    assert invoke("solve", *tires, "--save-policy", tmp_path / "p", "--quiet").exit_code == 0
+    result = invoke("simulate", *tires, "--policy", tmp_path / "p", *options)
+    assert (result.exit_code, "knows what to do in its own states alone" in result.stderr) == (2, True)
+    plain = json.loads(invoke("simulate", *tires, "--json", "--quiet").stdout)
+    assert (plain["policy"], plain["search"], plain["guard"]) == ("random", None, None)
+
+
+def test_solve_by_search(tires: tuple[Path, Path], tmp_path: Path) -> None:
+    values = json.loads(invoke("solve", *tires, "--search", "puct", "--json").stdout)
+    assert (values["planner"], values["status"], values["guarantee"]) == ("puct", "converged", "none")
+    assert values["value"] == pytest.approx(11.5, abs=1e-3)
+    assert values["lower"] <= 11.5 <= values["upper"]
+    result = invoke("solve", *tires, "--search", "puct", "--save-policy", tmp_path / "p")
+    assert (result.exit_code, "decides as it goes and has no policy to save" in result.stderr) == (2, True)

@@ -239,7 +239,7 @@ def test_commands(tmp_path: Path) -> None:
     result = run("solve", "domain.pddl", problem, "--planner", "ssipp", "--save-policy", "q", cwd=tmp_path)
     assert (result.returncode, result.stderr) == (
         2,
-        "error: the planner 'ssipp' replans as it goes and has no policy to save\n",
+        "error: the planner 'ssipp' decides as it goes and has no policy to save\n",
     )
     result = run("solve", "domain.pddl", problem, "--save-policy", "domain.pddl/q", cwd=tmp_path)
     assert result.returncode == 3

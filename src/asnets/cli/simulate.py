@@ -6,6 +6,15 @@ from typing import Annotated
 
 import typer
 
+from asnets.cli.guarding import (
+    ErrorRateOption,
+    HeuristicOption,
+    LeavesOption,
+    RolloutsPerStepOption,
+    SearchOption,
+    TimePerStepOption,
+    online_search,
+)
 from asnets.cli.policies import load_saved
 from asnets.cli.running import (
     CostsOption,
@@ -28,7 +37,8 @@ from asnets.evaluation import Simulation, Trace, trace
 from asnets.evaluation import simulate as run_episodes
 from asnets.evaluation.rollouts import ENDINGS, check_run
 from asnets.grounding import DEFAULT_LIMITS, GroundTask
-from asnets.policies import RandomPolicy, TaskPolicy
+from asnets.policies import GuardedPolicy, OnlineSearch, RandomPolicy, TaskPolicy
+from asnets.policies.guarded import GuardCounts, in_words
 from asnets.progress import progress_bar
 
 
@@ -36,13 +46,14 @@ def simulate(
     domain: DomainArgument,
     problem: ProblemArgument = None,
     policy: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--policy",
             metavar="random|FILE",
-            help="What chooses actions: chance, or a policy saved by `asnets solve --save-policy`.",
+            help="What chooses actions: chance, or a policy saved by `asnets solve --save-policy`. If left out, the "
+            "search alone, or chance where there is none.",
         ),
-    ] = "random",
+    ] = None,
     episodes: Annotated[int, typer.Option("--episodes", min=1, help="How many runs.")] = 100,
     max_steps: Annotated[int, typer.Option("--max-steps", min=0, help="Step limit of a run.")] = 300,
     seed: SeedOption = 0,
@@ -51,6 +62,12 @@ def simulate(
         typer.Option("--threads", min=1, max=256, help="How many; all cores if left out. Results are the same."),
     ] = None,
     time_limit: TimeLimitOption = None,
+    search: SearchOption = None,
+    time_per_step: TimePerStepOption = None,
+    rollouts_per_step: RolloutsPerStepOption = None,
+    heuristic: HeuristicOption = None,
+    leaves: LeavesOption = "auto",
+    error_rate: ErrorRateOption = None,
     detect_dead_ends: DetectDeadEndsOption = True,
     costs: CostsOption = "unit",
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
@@ -62,12 +79,24 @@ def simulate(
 
     Runs begin in the initial state. The mean cost is over the runs that reached the goal. A loop is a run that spent
     its last steps before the step limit in few states. Runs that the time limit stops are counted apart.
+
+    With --search alone, no policy is needed: what planners that look ahead at every step come to by themselves. The
+    rollouts of `rollout` are then those of the policy that is greedy in the heuristic.
     """
     check_run(max_steps, seed, episodes)
+    asked = online_search(
+        search,
+        time_per_step=time_per_step,
+        rollouts_per_step=rollouts_per_step,
+        heuristic=heuristic,
+        leaves=leaves,
+        error_rate=error_rate,
+        rollout_steps=max_steps,
+    )
     deadline = Deadline(time_limit)
     with bounded(deadline, f"simulating {problem or domain}"):
         task = load(domain, problem, costs, max_actions, lenient, deadline).task
-        chosen: TaskPolicy = RandomPolicy(task) if policy == "random" else load_saved(policy, task)
+        chosen = _policy_of(task, policy, asked)
         with progress_bar("simulating", episodes) as update:
             result = run_episodes(
                 chosen,
@@ -79,25 +108,45 @@ def simulate(
                 deadline=deadline,
                 progress=lambda done, steps: update(done, f"{steps:,} steps"),
             )
+        counts = chosen.counts() if isinstance(chosen, GuardedPolicy) else None
         first = None
         if show_trace:
             first = trace(chosen, max_steps=max_steps, seed=seed, detect_dead_ends=detect_dead_ends, deadline=deadline)
     if json:
-        print_json(_as_json(task, result, first))
+        print_json(_as_json(task, result, first, asked, counts))
     else:
         if first is not None:
             _show_trace(task, first)
         _show(task, result)
+        for sentence in () if counts is None else in_words(counts):
+            print(sentence)
     stopped = result.count("stopped")
     if stopped:
         raise LimitError(f"the time limit of {deadline.seconds:g} s was reached: {stopped:,} episodes did not end")
 
 
-def _as_json(task: GroundTask, result: Simulation, first: Trace | None) -> dict[str, object]:
+def _policy_of(task: GroundTask, name: str | None, search: OnlineSearch | None) -> TaskPolicy:
+    """What the options ask for.
+
+    Raises:
+        ConfigError: If the policy cannot be searched beside: one that was saved knows its own states alone.
+        FileError: If there is none of that name.
+    """
+    if name is None and search is not None:
+        return GuardedPolicy(None, task, search=search)
+    policy: TaskPolicy = RandomPolicy(task) if name in (None, "random") else load_saved(str(name), task)
+    return policy if search is None else GuardedPolicy(policy, search=search)
+
+
+def _as_json(
+    task: GroundTask, result: Simulation, first: Trace | None, search: OnlineSearch | None, counts: GuardCounts | None
+) -> dict[str, object]:
     values: dict[str, object] = {
         "domain": task.domain,
         "problem": task.problem,
         "policy": result.policy,
+        "search": None if search is None else search.to_dict(),
+        "guard": None if counts is None else counts.to_dict(),
         "episodes": result.episodes,
         "goals": result.count("goal"),
         "dead_ends": result.count("dead_end"),

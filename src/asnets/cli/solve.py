@@ -65,7 +65,10 @@ def solve(
     domain: DomainArgument,
     problem: ProblemArgument = None,
     planner: Annotated[
-        str, typer.Option("--planner", metavar="|".join(PLANNERS), help=_PLANNER_HELP, autocompletion=offer_planners)
+        str,
+        typer.Option(
+            "--planner", "--search", metavar="|".join(PLANNERS), help=_PLANNER_HELP, autocompletion=offer_planners
+        ),
     ] = "lrtdp",
     heuristic: Annotated[
         str,
@@ -150,7 +153,7 @@ def solve(
     deadline = Deadline(time_limit)
     require(
         policy_file is None or planner not in PLANNERS or PLANNERS[planner].optimal,
-        f"the planner {planner!r} replans as it goes and has no policy to save",
+        f"the planner {planner!r} decides as it goes and has no policy to save",
     )
     require(
         model is None or PLANNERS[planner].starts_from_policy,
@@ -319,7 +322,7 @@ def _show(found: _Found) -> None:
     if solver.objective == "lexicographic" and solution.goal_probability is not None:
         table.add_row("goal", f"reached with a probability of {_bounds(*solution.goal_probability)}")
     if not PLANNERS[solver.planner].optimal:
-        table.add_row("", f"no bound: {solver.planner} replans as it goes")
+        table.add_row("", f"of the optimum; none of what it costs: {solver.planner} decides as it goes")
     elif _guarantee(solver, solution) == "policy":
         table.add_row("", f"of the policy found; others may cost less: {solver.heuristic} is not admissible")
     reward = _reward(solver, solution)
