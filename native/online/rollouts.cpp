@@ -1,5 +1,7 @@
 #include "online/rollouts.hpp"
 
+#include <utility>
+
 #include "interruption.hpp"
 #include "state_table.hpp"
 
@@ -11,6 +13,7 @@ void RolloutRunner::start(const Word* state, ActionId first, const RandomStream&
   stream_ = stream;
   step_ = 0;
   cost_ = 0;
+  draws_ = 0;
   visits_.clear();
 }
 
@@ -22,12 +25,14 @@ Rollout RolloutRunner::go_on(const Deadline* deadline) {
     if (deadline != nullptr && deadline->has_passed()) return {cost_, false, false};
     const bool looks = detector_ != nullptr && step_ % kStepsBetweenLooks == kStepsBetweenLooks - 1;
     if (looks && detector_->is_dead_end(state_.data())) return failed();
-    if (++visits_[hash_words(state_.data(), state_.size())] > kMostVisits) return failed();
+    Visits& visits = visits_[hash_words(state_.data(), state_.size())];
+    if (std::exchange(visits.draws, draws_) == draws_ && ++visits.count > kMostVisits) return failed();
     RandomStream random = stream_.split(static_cast<std::uint64_t>(step_));
     ActionId action = first_;
     if (step_ > 0 || first_ < 0) {
       RandomStream of_choice = random.split(0);  // So that what effects draw does not depend on whether choices drew.
       action = policy_.choose(state_.data(), of_choice);
+      draws_ += of_choice.num_drawn();
     }
     if (action < 0) return failed();
     cost_ += task_.cost(action, state_.data());

@@ -51,8 +51,13 @@ class RolloutRunner {
   Rollout go_on(const Deadline* deadline);
 
  private:
-  // A rollout that has come to one state so often is given up.
+  // A rollout that has come to one state so often is given up; without visits since the one before which the policy drew an
+  // action among several: then it wanders, and gets on in time.
   static constexpr std::uint32_t kMostVisits = 8;
+  struct Visits {
+    std::uint32_t count = 0;
+    std::uint64_t draws = 0;  // Before the last visit.
+  };
 
   Rollout failed() const { return {cost_ + options_.penalty, false, true}; }
 
@@ -66,7 +71,8 @@ class RolloutRunner {
   RandomStream stream_{0, 0};
   std::int64_t step_ = 0;
   double cost_ = 0;
-  std::unordered_map<std::uint64_t, std::uint32_t> visits_;  // By hash of the state.
+  std::uint64_t draws_ = 0;  // Of the policy.
+  std::unordered_map<std::uint64_t, Visits> visits_;  // By hash of the state.
 };
 
 // Rollouts of one policy, on several threads.

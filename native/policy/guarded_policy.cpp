@@ -124,7 +124,9 @@ ActionId GuardedPolicy::choose(const Word* state, RandomStream& random) {
   decision_ = {};
   find_applicable(state);
   if (actions_.empty()) return -1;
+  const std::uint64_t num_drawn = random.num_drawn();
   decision_.policy_action = parts_.base ? parts_.base->choose(state, random) : -1;
+  const bool is_drawn = random.num_drawn() != num_drawn;
   if (decision_.policy_action < 0 && !parts_.search) return -1;
   find_allowed(state);
   ActionId preferred = decision_.policy_action;
@@ -134,7 +136,7 @@ ActionId GuardedPolicy::choose(const Word* state, RandomStream& random) {
   }
   const bool is_loop = memory_ && memory_->visit(state);
   decide(state, preferred, is_loop);
-  if (memory_) memory_->act(decision_.action);
+  if (memory_) memory_->act(decision_.action, is_drawn && decision_.action == decision_.policy_action);
   count(is_loop);
   return decision_.action;
 }
