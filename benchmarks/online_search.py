@@ -1,9 +1,9 @@
 """Coverage of a policy, of searches and of both together: `python -m benchmarks.online_search MODEL DOMAIN PROBLEM...`.
 
-For each budget of a step and each search, the runs of the search alone and beside the policy, problem by problem: goals,
-mean cost, seconds a step, rollouts and simulations a second, whose actions were taken and why. Results are added to the
-file as they come; begun again, it goes on with what is left. In the end the table of coverages is printed, with 95%
-confidence intervals of Wilson.
+For each budget of a step and each search, the runs of the search alone and beside the policy, problem by problem:
+goals, mean cost, seconds a step, rollouts and simulations a second, whose actions were taken and why. Results are
+added to the file as they come; begun again, it goes on with what is left. In the end the table of coverages is printed,
+with 95% confidence intervals of Wilson.
 
 A search is named by its name and options, such as lrtdp:heuristic=hadd.
 """

@@ -64,8 +64,8 @@ class Solved(NotebookView):
         `policy.origin.guarantee` is what it costs at most, or a probability that it reaches the goal with at least.
 
         Raises:
-            ConfigError: For ssipp and puct, which decide as they go; and where a search has not converged under the objective
-                "lexicographic" or with rewards.
+            ConfigError: For ssipp and puct, which decide as they go; and where a search has not converged under the
+                objective "lexicographic" or with rewards.
         """
         return extract_policy(self.solver)
 

@@ -152,7 +152,8 @@ def extract_policy(solver: Solver, deadline: Deadline = NO_DEADLINE) -> SavedPol
     as far as the search has looked; `origin.guarantee` says what is certain.
 
     Raises:
-        ConfigError: If the solver has not converged and is not `anytime`, or never does (ssipp and puct decide as they go).
+        ConfigError: If the solver has not converged and is not `anytime`, or never does (ssipp and puct decide as they
+            go).
         LimitError: If the deadline passes.
     """
     is_known = solver.is_solved(solver.initial) or solver.anytime
