@@ -113,6 +113,10 @@ class _Map:
     def is_roomy(self) -> bool:
         return self.road >= _ROOMY
 
+    @property
+    def _leaves_policy(self) -> bool:
+        return any(step.leaves_policy for step in self.run.steps)
+
     def draw(self, title: str) -> ElementTree.Element:
         legend = self._legend_rows()
         legend_top = self.top + self.map_height + _MARGIN + (36 if self.is_roomy else 18)
@@ -122,7 +126,8 @@ class _Map:
         self._draw_path(add(root, "g", class_="path"))
         self._draw_places(add(root, "g", class_="places"))
         self._draw_tires(add(root, "g", class_="tires"))
-        self._draw_signs(add(root, "g", class_="signs"))
+        if self._leaves_policy:
+            self._draw_signs(add(root, "g", class_="signs"))
         self._draw_chances(add(root, "g", class_="chances"))
         self._draw_car(root)
         for row, items in enumerate(legend):
@@ -288,7 +293,7 @@ class _Map:
             ("flat", "tire went flat here"),
             ("car", "the car, in the end"),
         ]
-        items += [("sign", LEFT_WORDS[2:])] if any(step.leaves_policy for step in self.run.steps) else []
+        items += [("sign", LEFT_WORDS[2:])] if self._leaves_policy else []
         rows: list[list[tuple[str, str]]] = [[]]
         for item in items:
             if sum(map(_legend_width, [*rows[-1], item])) > self.width - 2 * 14:
