@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "interruption.hpp"
+#include "online/tree_report.hpp"
 
 namespace asnets {
 
@@ -143,6 +144,11 @@ void PlannerSearch::report(StateId state, std::span<const ActionId> allowed, Dec
   if (decision.actions.empty()) return;
   decision.search_action = decision.actions.front().action;
   decision.value = graph.value(state);
+}
+
+void PlannerSearch::describe(const Word* state, Decision& decision) {
+  const ActionId always[] = {decision.action, decision.policy_action};
+  describe_tree(solver_->graph(), tree_, solver_->graph().add(state), always, decision.tree);
 }
 
 bool PlannerSearch::is_as_good(StateId state, ActionId action) const {

@@ -50,6 +50,7 @@ class PlannerSearch final : public StepSearch {
 
   void begin(const RandomStream& of_episode) override;
   void decide(const Word* state, std::span<const ActionId> allowed, ActionId preferred, Decision& decision) override;
+  void describe(const Word* state, Decision& decision) override;
 
  private:
   // From this many states on the table is begun anew.

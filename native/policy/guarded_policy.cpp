@@ -122,6 +122,7 @@ void GuardedPolicy::replacement(const Word* state, ActionDistribution& result) {
 
 ActionId GuardedPolicy::choose(const Word* state, RandomStream& random) {
   decision_ = {};
+  asked_ = nullptr;
   find_applicable(state);
   if (actions_.empty()) return -1;
   const std::uint64_t num_drawn = random.num_drawn();
@@ -145,8 +146,9 @@ void GuardedPolicy::decide(const Word* state, ActionId preferred, bool is_loop) 
   const ActionId policy_action = decision_.policy_action;
   const bool has_choice = allowed_.size() > 1;
   StepSearch* const search = is_loop && parts_.loop_search ? parts_.loop_search.get() : parts_.search.get();
-  if (search != nullptr && has_choice) {
-    search->decide(state, allowed_, preferred, decision_);
+  asked_ = has_choice ? search : nullptr;
+  if (asked_ != nullptr) {
+    asked_->decide(state, allowed_, preferred, decision_);
   } else {
     decision_.action = preferred >= 0 ? preferred : allowed_.front();
     decision_.decider = preferred >= 0 ? Decider::kPolicy : Decider::kSearch;
