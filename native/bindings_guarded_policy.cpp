@@ -23,6 +23,46 @@ nb::object action_or_none(ActionId action) {
   return action < 0 ? nb::object(nb::none()) : nb::object(nb::int_(action));
 }
 
+nb::list to_list(const std::vector<std::int32_t>& numbers) {
+  nb::list result;
+  for (const std::int32_t number : numbers) result.append(number);
+  return result;
+}
+
+nb::dict report_to_python(const ActionReport& report) {
+  nb::dict result;
+  result["action"] = report.action;
+  result["prior"] = number_or_none(report.prior);
+  result["value"] = number_or_none(report.value);
+  result["visits"] = report.visits;
+  return result;
+}
+
+nb::list actions_to_python(const std::vector<TreeAction>& actions) {
+  nb::list result;
+  for (const TreeAction& action : actions) {
+    nb::list outcomes;
+    for (const TreeOutcome& outcome : action.outcomes) {
+      nb::dict entry;
+      entry["probability"] = outcome.probability;
+      entry["value"] = number_or_none(outcome.value);
+      entry["visits"] = outcome.visits;
+      entry["is_goal"] = outcome.is_goal;
+      entry["is_dead_end"] = outcome.is_dead_end;
+      entry["added"] = to_list(outcome.added);
+      entry["deleted"] = to_list(outcome.deleted);
+      entry["actions"] = actions_to_python(outcome.actions);
+      entry["num_actions"] = outcome.num_actions;
+      outcomes.append(entry);
+    }
+    nb::dict entry = report_to_python(action.report);
+    entry["outcomes"] = outcomes;
+    entry["num_outcomes"] = action.num_outcomes;
+    result.append(entry);
+  }
+  return result;
+}
+
 struct PyGuardedPolicy : PyPolicy {
   PyGuardedPolicy(const PyTask& of, const PyPolicy* base, const PyStepSearch* search, const PyStepSearch* loop_search,
                   const std::string& on_loop, std::optional<std::size_t> shield_expansions, bool sampled)
@@ -41,7 +81,7 @@ struct PyGuardedPolicy : PyPolicy {
       if (search) parts.search = search();
       if (loop_search) parts.loop_search = loop_search();
       if (shield_expansions) {
-        parts.shield = std::make_unique<Shield>(of.task, of.generator, *shield_expansions, sampled ? PolicyFactory{} : base);
+        parts.shield = std::make_unique<Shield>(of.task, of.generator, *shield_expansions);
       }
       parts.on_loop = rule;
       parts.sampled = sampled;
@@ -92,15 +132,13 @@ nb::dict decision_to_python(const Decision& decision) {
   result["value"] = number_or_none(decision.value);
   nb::list actions;
   for (const ActionReport& report : decision.actions) {
-    nb::dict entry;
-    entry["action"] = report.action;
-    entry["prior"] = number_or_none(report.prior);
-    entry["value"] = number_or_none(report.value);
-    entry["visits"] = report.visits;
+    nb::dict entry = report_to_python(report);
     entry["is_excluded"] = report.is_excluded;
     actions.append(entry);
   }
   result["actions"] = actions;
+  result["tree"] = actions_to_python(decision.tree.actions);
+  result["tree_actions"] = decision.tree.num_actions;
   return result;
 }
 

@@ -347,10 +347,12 @@ void bind_planning(nb::module_& module) {
           "Takes back states that `new_envelope` has given, so that it gives them again.")
       .def(
           "policy_table",
-          [](PySolver& self, StateId state, const Deadline* deadline) {
+          [](PySolver& self, StateId state, bool is_greedy, const Deadline* deadline) {
             std::vector<Word> words;
             Solver::PolicyTable found = self.work(state, nb::none(), [&](Solver& solver, const Solver::Poll& poll) {
-              Solver::PolicyTable table = solver.policy_table(state, {0, 0, 0, 0, 0, deadline}, poll);
+              const SearchLimits limits{0, 0, 0, 0, 0, deadline};
+              Solver::PolicyTable table =
+                  is_greedy ? solver.greedy_policy(state, limits, poll) : solver.known_policy(state, limits, poll);
               for (const StateId visited : table.states) {
                 interruption_tick();
                 const Word* const first = solver.graph().table().state(visited);
@@ -361,12 +363,13 @@ void bind_planning(nb::module_& module) {
             return nb::make_tuple(to_numpy(std::move(words)), to_numpy(std::move(found.actions)),
                                   to_numpy(std::move(found.values)), found.bound, status_name(found.status));
           },
-          nb::sig("def policy_table(self, state: int, deadline: Deadline | None = None) -> "
+          nb::sig("def policy_table(self, state: int, is_greedy: bool, deadline: Deadline | None = None) -> "
                   "tuple[numpy.typing.NDArray[numpy.uint64], "
                   "numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64], float, str]"),
-          nb::arg("state"), nb::arg("deadline") = nb::none(),
-          "The packed states (one after the other), actions and values of the policy from a state, what it costs at most (where "
-          "the state is not solved; infinite if that is not known), and the status.")
+          nb::arg("state"), nb::arg("is_greedy"), nb::arg("deadline") = nb::none(),
+          "The packed states (one after the other), actions and values of a policy from a state, what it costs at most (infinite "
+          "if that is not known), and the status: the greedy policy of a solved state, whose bounds are those of the search, "
+          "or the best one that is known for certain, of solvers that keep values from above.")
       .def(
           "tighten",
           [](PySolver& self, const Deadline* deadline) {

@@ -48,6 +48,9 @@ class RandomStream {
     return buffer_[used_++];
   }
 
+  // How many numbers were drawn so far.
+  std::uint64_t num_drawn() const { return 2 * position_ + used_ - 2; }
+
   // Uniform in [0, 1), on the grid of 2^-53.
   double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
 

@@ -20,7 +20,7 @@ from asnets.domains import domain_text
 from asnets.errors import ConfigError, FileError, ModelFileError
 from asnets.evaluation import simulate
 from asnets.network import build_structure
-from asnets.planning import Solver
+from asnets.planning import GIVE_UP, Solver
 from asnets.policies import SavedPolicy, extract_policy
 from asnets.ppddl import parse_text
 from tests.support import REPOSITORY
@@ -195,8 +195,8 @@ def test_values_of_states() -> None:
 def test_a_search_that_a_limit_ends() -> None:
     solved = asnets.solve(asnets.generate("triangle-tireworld", 4), memory_limit=1)
     assert solved.status == "memory"
-    with pytest.raises(ConfigError, match="has not solved the problem"):
-        _ = solved.policy
+    assert (solved.policy.origin.status, solved.policy.origin.guarantee) == ("memory", 500)
+    assert solved.policy.actions.tolist() == [GIVE_UP]
 
 
 def test_planners_without_optimal_values() -> None:

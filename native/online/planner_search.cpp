@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "interruption.hpp"
+#include "online/tree_report.hpp"
 
 namespace asnets {
 
@@ -29,6 +30,7 @@ void PlannerSearch::begin(const RandomStream& of_episode) {
   solver_.reset();
   plan_is_better_ = policy_is_better_ = Evidence(most_cost_);
   policy_runs_ = policy_failures_ = 0;
+  probe_.reset();
 }
 
 void PlannerSearch::make_solver(const Word* state) {
@@ -37,21 +39,26 @@ void PlannerSearch::make_solver(const Word* state) {
   tree_ = nullptr;
   if (options_.planner == "puct") {
     has_rollout_leaves_ = rollouts_ != nullptr && options_.leaves != Leaves::kHeuristic;
-    if (has_rollout_leaves_ && options_.leaves == Leaves::kAuto) {
-      jobs_.clear();
-      const RandomStream stream = random_.split(2 * step_ + 1).split(1);
-      for (std::size_t i = 0; i < kFirstRollouts; ++i) jobs_.push_back({state, -1, stream.split(i)});
-      const std::vector<Rollout>& results = rollouts_->run(jobs_, nullptr);
-      has_rollout_leaves_ = 4 * std::count_if(results.begin(), results.end(), [](const Rollout& r) { return r.reaches_goal; }) >= 3 * static_cast<std::ptrdiff_t>(results.size());
-    }
+    if (has_rollout_leaves_ && options_.leaves == Leaves::kAuto) has_rollout_leaves_ = reaches_goals(state);
     auto tree = std::make_unique<Puct>(
         task_, generator_, config,
-        PuctOptions{rollouts_ ? &rollouts_->policy() : nullptr, has_rollout_leaves_ ? rollouts_.get() : nullptr});
+        PuctOptions{nullptr, has_rollout_leaves_ ? rollouts_.get() : nullptr});
     tree_ = tree.get();
     solver_ = std::move(tree);
   } else {
+    config.keeps_upper = true;
     solver_ = planner_.make(task_, generator_, config);
   }
+}
+
+bool PlannerSearch::reaches_goals(const Word* state) {
+  const StepClock clock(options_.budget, kFirstShare);
+  const RandomStream stream = random_.split(2 * step_ + 1).split(1);
+  jobs_.clear();
+  for (std::size_t i = 0; i < kFirstRollouts; ++i) jobs_.push_back({state, -1, stream.split(i)});
+  const std::vector<Rollout>& results = rollouts_->run(jobs_, clock.deadline());
+  const auto goals = std::count_if(results.begin(), results.end(), [](const Rollout& r) { return r.reaches_goal; });
+  return static_cast<double>(goals) >= kMostGoals * static_cast<double>(results.size());
 }
 
 void PlannerSearch::decide(const Word* state, std::span<const ActionId> allowed, ActionId preferred,
@@ -62,17 +69,11 @@ void PlannerSearch::decide(const Word* state, std::span<const ActionId> allowed,
   of_step_ = random_.split(2 * step_);
   of_policy_.clear();
   decision.rollouts = 0;
-  if (has_choice) {
-    plan_is_better_.fade(kFading);
-    policy_is_better_.fade(kFading);
-    policy_runs_ *= kFading;
-    policy_failures_ *= kFading;
-    StepClock first(options_.budget, kRolloutShare);
-    run_policy(state, preferred, first, decision);
-    clock.spend(first.spent());
-  }
+  if (has_choice) ask_policy(state, preferred, clock, decision);
   const StateId id = solver_->graph().add(state);
-  search(id, has_choice ? kSearchShare : 1, decision);
+  // Where the policy is known to fail, nearly all is the search's.
+  if (tree_ != nullptr) tree_->set_prior(has_choice && !policy_fails() ? &rollouts_->policy() : nullptr);
+  search(id, has_choice ? share_of_search(clock) : 1, decision);
   clock.spend(decision.simulations);
   report(id, allowed, decision);
   ++step_;
@@ -91,6 +92,11 @@ void PlannerSearch::decide(const Word* state, std::span<const ActionId> allowed,
   } else {
     guard(id, state, preferred, clock, decision);
   }
+}
+
+double PlannerSearch::share_of_search(const StepClock& clock) const {
+  const double share = policy_fails() ? 1 - 2 * kFailingShare : kSearchShare;
+  return clock.deadline() == nullptr ? share : std::min(share, clock.left() / options_.budget.seconds);
 }
 
 void PlannerSearch::search(StateId state, double share, Decision& decision) {
@@ -140,6 +146,11 @@ void PlannerSearch::report(StateId state, std::span<const ActionId> allowed, Dec
   decision.value = graph.value(state);
 }
 
+void PlannerSearch::describe(const Word* state, Decision& decision) {
+  const ActionId always[] = {decision.action, decision.policy_action};
+  describe_tree(solver_->graph(), tree_, solver_->graph().add(state), always, decision.tree);
+}
+
 bool PlannerSearch::is_as_good(StateId state, ActionId action) const {
   const SearchGraph& graph = solver_->graph();
   SearchGraph::Choices all = graph.choices(state);
@@ -153,17 +164,64 @@ bool PlannerSearch::is_as_good(StateId state, ActionId action) const {
   return false;
 }
 
+bool PlannerSearch::is_proved_better(StateId state, ActionId better, ActionId than) {
+  if (!solver_->graph().keeps_upper()) return false;
+  const Solver::ActionBounds bounds = solver_->action_bounds(state);
+  double upper = kInfinity;
+  double lower = 0;
+  for (std::size_t i = 0; i < bounds.actions.size(); ++i) {
+    if (bounds.actions[i] == better) upper = bounds.upper[i];
+    if (bounds.actions[i] == than) lower = bounds.lower[i];
+  }
+  return upper < lower;
+}
+
+void PlannerSearch::ask_policy(const Word* state, ActionId preferred, StepClock& clock, Decision& decision) {
+  plan_is_better_.fade(kFading);
+  policy_is_better_.fade(kFading);
+  policy_runs_ *= kFading;
+  policy_failures_ *= kFading;
+  StepClock first(options_.budget, policy_fails() ? kFailingShare : policy_runs_ == 0 ? kFirstShare : kRolloutShare);
+  if (!run_policy(state, preferred, first, decision) && policy_runs_ < 1 && !policy_fails()) {
+    // There is no time for a whole rollout: one goes on from step to step.
+    if (probe_ == nullptr) {
+      probe_ = rollouts_->make_runner();
+      probe_->start(state, preferred, of_step_);
+      probe_seconds_ = 0;
+    }
+    const Rollout rollout = probe_->go_on(first.deadline());
+    probe_seconds_ += options_.budget.seconds - clock.left();
+    if (rollout.has_ended) {
+      count_policy(rollout);
+      rollout_seconds_ = probe_seconds_;
+      probe_.reset();
+      ++decision.rollouts;
+    }
+  }
+  clock.spend(first.spent());
+}
+
+void PlannerSearch::count_policy(const Rollout& rollout) {
+  policy_runs_ += 1;
+  policy_failures_ += !rollout.reaches_goal;
+}
+
 bool PlannerSearch::run_policy(const Word* state, ActionId preferred, StepClock& clock, Decision& decision) {
-  const std::size_t count = clock.allows(kPairs);
+  const bool has_clock = clock.deadline() != nullptr;
+  if (has_clock && !(rollout_seconds_ > 0 && rollout_seconds_ < clock.left())) return false;
+  const double fitting = has_clock ? clock.left() / rollout_seconds_ : kInfinity;
+  const std::size_t count = clock.allows(std::min(kPairs, static_cast<std::size_t>(std::min(fitting, 1e6))));
   jobs_.clear();
   for (std::size_t i = 0; i < count; ++i) jobs_.push_back({state, preferred, of_step_.split(of_policy_.size() + i)});
   clock.spend(count);
   decision.rollouts += count;
-  for (const Rollout& rollout : rollouts_->run(jobs_, clock.deadline())) {
+  const double before = clock.left();
+  const std::vector<Rollout>& results = rollouts_->run(jobs_, clock.deadline());
+  if (has_clock && count > 0) rollout_seconds_ = (before - clock.left()) / static_cast<double>(count);
+  for (const Rollout& rollout : results) {
     if (!rollout.has_ended) return false;
     of_policy_.push_back(rollout);
-    policy_runs_ += 1;
-    policy_failures_ += !rollout.reaches_goal;
+    count_policy(rollout);
   }
   return count > 0;
 }
@@ -199,6 +257,11 @@ void PlannerSearch::guard(StateId state, const Word* words, ActionId preferred, 
     if (is_as_good(state, preferred)) take_policy(Reason::kProved);
     return;
   }
+  if (is_proved_better(state, decision.search_action, preferred)) {
+    decision.decider = Decider::kPlanner;
+    decision.reason = Reason::kProved;
+    return;
+  }
   const double needed = 1 / options_.error_rate;
   const auto is_decided = [&] {
     return plan_is_better_.value() >= needed || policy_is_better_.value() >= std::max(needed, kTrusted);
@@ -213,7 +276,7 @@ void PlannerSearch::guard(StateId state, const Word* words, ActionId preferred, 
   const double for_policy = policy_is_better_.value();
   const bool is_known = of_policy_.size() >= kPairs;  // Or else what was seen in the last steps counts.
   const bool fails = is_known ? std::any_of(of_policy_.begin(), of_policy_.end(), [](const Rollout& r) { return !r.reaches_goal; })
-                              : policy_failures_ > kFew;
+                              : policy_fails();
   if (for_plan >= needed && for_plan > for_policy) {
     decision.reason = Reason::kTested;
   } else if (fails && for_policy < kTrusted) {

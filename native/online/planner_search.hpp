@@ -4,7 +4,8 @@
 // share of the budget goes, and proposes the best action of its table. Where the policy would do something else, the guard
 // compares both by paired rollouts, in which the policy goes on after either action, and by what is proved. The proposed
 // action is taken where
-//  - the planner has solved the state to optimality, and the policy's action is not known to be as good: proved;
+//  - it is proved to be better: by bounds, or since the planner has solved the state to optimality and the policy's action
+//    is not known to be as good;
 //  - the evidence (evidence.hpp) that it is better reaches 1 / error rate, and is above that of the contrary. It is
 //    gathered over the steps of a run, older steps counting less;
 //  - rollouts of the policy fail now and then, and there is no evidence of kTrusted or more that its action is better:
@@ -49,25 +50,37 @@ class PlannerSearch final : public StepSearch {
 
   void begin(const RandomStream& of_episode) override;
   void decide(const Word* state, std::span<const ActionId> allowed, ActionId preferred, Decision& decision) override;
+  void describe(const Word* state, Decision& decision) override;
 
  private:
   // From this many states on the table is begun anew.
   static constexpr std::size_t kMostStates = std::size_t{1} << 21;
   static constexpr std::size_t kFirstRollouts = 8;  // To choose what a tree has at its leaves.
   static constexpr std::size_t kPairs = 4;       // At a time.
-  static constexpr double kRolloutShare = 0.2;   // Of the budget, for rollouts of the policy before the search.
+  static constexpr double kRolloutShare = 0.2;   // Of the budget, for rollouts of the policy before the search;
+  static constexpr double kFailingShare = 0.05;  // where it is known to fail;
+  static constexpr double kFirstShare = 0.5;     // and where nothing is known of the policy yet.
+  static constexpr double kMostGoals = 0.75;     // Of the first rollouts, for a tree to have rollouts at its leaves.
   static constexpr double kSearchShare = 0.6;    // Of the budget, where there is a policy to compare with.
   static constexpr double kFew = 0.25;           // Failures, as far as they have not faded.
   static constexpr double kTrusted = 4;          // Evidence from which a policy that fails now and then is followed.
   static constexpr double kFading = 0.9;         // Of evidence, from step to step.
 
   void make_solver(const Word* state);
+  // Whether rollouts of the policy in this run failed, as far as that is not long ago.
+  bool policy_fails() const { return policy_failures_ > kFew; }
+  double share_of_search(const StepClock& clock) const;
   void search(StateId state, double share, Decision& decision);
   // Reports on all allowed actions, the best first.
   void report(StateId state, std::span<const ActionId> allowed, Decision& decision);
   // Whether an action is known to be as good as the best one of a state that is solved to optimality.
   bool is_as_good(StateId state, ActionId action) const;
-  // Rollouts of the policy's action and the policy afterwards; false where the budget ended.
+  bool is_proved_better(StateId state, ActionId better, ActionId than);
+  // Whether rollouts of the policy from a state mostly reach the goal.
+  bool reaches_goals(const Word* state);
+  void ask_policy(const Word* state, ActionId preferred, StepClock& clock, Decision& decision);
+  void count_policy(const Rollout& rollout);
+  // Rollouts of the policy's action and the policy afterwards, as many as there is time for; false where the budget ended.
   bool run_policy(const Word* state, ActionId preferred, StepClock& clock, Decision& decision);
   // Rollouts of the proposed action and the policy afterwards, each with the luck of one of those, from the given one on.
   bool compare(const Word* state, std::size_t first, StepClock& clock, Decision& decision);
@@ -89,7 +102,10 @@ class PlannerSearch final : public StepSearch {
   Evidence policy_is_better_;
   double policy_runs_ = 0;  // Rollouts of the policy in this run, older ones counting less, and those that failed.
   double policy_failures_ = 0;
+  double rollout_seconds_ = 0;      // That one takes; 0 if that is not known.
   std::vector<Rollout> of_policy_;  // In this step.
+  std::unique_ptr<RolloutRunner> probe_;  // A rollout of the policy that has not ended, and what it has taken so far.
+  double probe_seconds_ = 0;
   std::vector<Rollouts::Job> jobs_;
 };
 

@@ -1,6 +1,7 @@
 #include "online/rollout_search.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace asnets {
 
@@ -13,11 +14,7 @@ void RolloutSearch::decide(const Word* state, std::span<const ActionId> allowed,
     preferred = rollouts_.policy().choose(state, of_choice);
     if (std::find(allowed.begin(), allowed.end(), preferred) == allowed.end()) preferred = allowed.front();
   }
-  candidates_.clear();
-  candidates_.push_back({preferred, Evidence(most_), Evidence(most_)});
-  for (const ActionId action : allowed) {
-    if (action != preferred) candidates_.push_back({action, Evidence(most_), Evidence(most_)});
-  }
+  find_candidates(state, allowed, preferred);
   decision.action = decision.search_action = preferred;
   decision.decider = Decider::kPolicy;
   decision.reason = Reason::kNoBudget;
@@ -44,6 +41,26 @@ void RolloutSearch::decide(const Word* state, std::span<const ActionId> allowed,
   }
   decision.rollouts = clock.spent();
   report(decision);
+}
+
+void RolloutSearch::find_candidates(const Word* state, std::span<const ActionId> allowed, ActionId preferred) {
+  rollouts_.policy().preferences(state, preferences_);
+  const auto prior = [&](ActionId action) {
+    const auto found = std::find(preferences_.actions.begin(), preferences_.actions.end(), action);
+    if (found == preferences_.actions.end()) return std::numeric_limits<double>::quiet_NaN();
+    return preferences_.probabilities[static_cast<std::size_t>(found - preferences_.actions.begin())];
+  };
+  candidates_.clear();
+  for (const ActionId action : allowed) candidates_.push_back({action, prior(action), Evidence(most_), Evidence(most_)});
+  std::stable_sort(candidates_.begin(), candidates_.end(), [&](const Candidate& a, const Candidate& b) {
+    if ((a.action == preferred) != (b.action == preferred)) return a.action == preferred;
+    return a.prior > b.prior;
+  });
+  // Rather a few rounds of some than none of all.
+  if (budget_.count > 0) {
+    const std::size_t most = std::max<std::size_t>(2, budget_.count / kLeastRounds);
+    if (candidates_.size() > most) candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(most), candidates_.end());
+  }
 }
 
 bool RolloutSearch::run_round(const Word* state, std::size_t number, StepClock& clock) {
@@ -78,6 +95,7 @@ void RolloutSearch::report(Decision& decision) const {
   for (const Candidate& candidate : candidates_) {
     ActionReport& report = decision.actions.emplace_back();
     report.action = candidate.action;
+    report.prior = candidate.prior;
     report.visits = candidate.rollouts;
     if (candidate.rollouts > 0) report.value = candidate.mean();
   }

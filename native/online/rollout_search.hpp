@@ -39,6 +39,7 @@ class RolloutSearch final : public StepSearch {
  private:
   struct Candidate {
     ActionId action;
+    double prior;
     Evidence is_better;  // Than the policy's action.
     Evidence is_worse;
     std::size_t rollouts = 0;
@@ -52,6 +53,11 @@ class RolloutSearch final : public StepSearch {
   // Evidence from which an action is not looked at any more.
   static constexpr double kDropped = 4;
 
+  // Rounds that there should be at least, where a count is the limit.
+  static constexpr std::size_t kLeastRounds = 8;
+
+  // The policy's action first, then the others as the policy ranks them, as many as the budget has room for.
+  void find_candidates(const Word* state, std::span<const ActionId> allowed, ActionId preferred);
   // One rollout of each live candidate; returns whether the budget allowed it.
   bool run_round(const Word* state, std::size_t number, StepClock& clock);
   void report(Decision& decision) const;
@@ -64,7 +70,8 @@ class RolloutSearch final : public StepSearch {
   RandomStream random_{0, 0};
   RandomStream random_step_{0, 0};  // Of the step that is decided.
   std::uint64_t step_ = 0;
-  std::vector<Candidate> candidates_;  // The policy's action first.
+  std::vector<Candidate> candidates_;
+  ActionDistribution preferences_;
   std::vector<Rollouts::Job> jobs_;
   std::vector<std::size_t> live_;
 };

@@ -1,30 +1,41 @@
 #include "online/rollouts.hpp"
 
+#include <utility>
+
 #include "interruption.hpp"
 #include "state_table.hpp"
 
 namespace asnets {
 
-Rollout RolloutRunner::run(const Word* state, ActionId first, const RandomStream& stream, const Deadline* deadline) {
+void RolloutRunner::start(const Word* state, ActionId first, const RandomStream& stream) {
   state_.assign(state, state + task_.num_words());
+  first_ = first;
+  stream_ = stream;
+  step_ = 0;
+  cost_ = 0;
+  draws_ = 0;
   visits_.clear();
-  double cost = 0;
-  for (std::int64_t step = 0;; ++step) {
-    if (task_.is_goal(state_.data())) return {cost, true, true};
-    if (step == options_.max_steps) return failed(cost);
-    const bool looks = detector_ != nullptr && step % kStepsBetweenLooks == kStepsBetweenLooks - 1;
-    if (looks && detector_->is_dead_end(state_.data())) return failed(cost);
-    if (++visits_[hash_words(state_.data(), state_.size())] > kMostVisits) return failed(cost);
+}
+
+Rollout RolloutRunner::go_on(const Deadline* deadline) {
+  for (;; ++step_) {
+    if (task_.is_goal(state_.data())) return {cost_, true, true};
+    if (step_ == options_.max_steps) return failed();
     interruption_tick();
-    if (deadline != nullptr && deadline->has_passed()) return {cost, false, false};
-    RandomStream random = stream.split(static_cast<std::uint64_t>(step));
-    ActionId action = first;
-    if (step > 0 || first < 0) {
+    if (deadline != nullptr && deadline->has_passed()) return {cost_, false, false};
+    const bool looks = detector_ != nullptr && step_ % kStepsBetweenLooks == kStepsBetweenLooks - 1;
+    if (looks && detector_->is_dead_end(state_.data())) return failed();
+    Visits& visits = visits_[hash_words(state_.data(), state_.size())];
+    if (std::exchange(visits.draws, draws_) == draws_ && ++visits.count > kMostVisits) return failed();
+    RandomStream random = stream_.split(static_cast<std::uint64_t>(step_));
+    ActionId action = first_;
+    if (step_ > 0 || first_ < 0) {
       RandomStream of_choice = random.split(0);  // So that what effects draw does not depend on whether choices drew.
       action = policy_.choose(state_.data(), of_choice);
+      draws_ += of_choice.num_drawn();
     }
-    if (action < 0) return failed(cost);
-    cost += task_.cost(action, state_.data());
+    if (action < 0) return failed();
+    cost_ += task_.cost(action, state_.data());
     sampler_.step(state_.data(), action, random);
   }
 }

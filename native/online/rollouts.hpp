@@ -42,13 +42,24 @@ class RolloutRunner {
 
   // From a state, with `first` as its first action if that is not negative. Stops where the deadline, which may be null,
   // has passed.
-  Rollout run(const Word* state, ActionId first, const RandomStream& stream, const Deadline* deadline);
+  Rollout run(const Word* state, ActionId first, const RandomStream& stream, const Deadline* deadline) {
+    start(state, first, stream);
+    return go_on(deadline);
+  }
+  // The same in parts: after each call of `go_on` that the deadline has stopped, another one goes on from there.
+  void start(const Word* state, ActionId first, const RandomStream& stream);
+  Rollout go_on(const Deadline* deadline);
 
  private:
-  // A rollout that has come to one state so often is given up.
+  // A rollout that has come to one state so often is given up; without visits since the one before which the policy drew an
+  // action among several: then it wanders, and gets on in time.
   static constexpr std::uint32_t kMostVisits = 8;
+  struct Visits {
+    std::uint32_t count = 0;
+    std::uint64_t draws = 0;  // Before the last visit.
+  };
 
-  Rollout failed(double cost) const { return {cost + options_.penalty, false, true}; }
+  Rollout failed() const { return {cost_ + options_.penalty, false, true}; }
 
   const Task& task_;
   Policy& policy_;
@@ -56,7 +67,12 @@ class RolloutRunner {
   RolloutOptions options_;
   Sampler sampler_;
   std::vector<Word> state_;
-  std::unordered_map<std::uint64_t, std::uint32_t> visits_;  // By hash of the state.
+  ActionId first_ = -1;
+  RandomStream stream_{0, 0};
+  std::int64_t step_ = 0;
+  double cost_ = 0;
+  std::uint64_t draws_ = 0;  // Of the policy.
+  std::unordered_map<std::uint64_t, Visits> visits_;  // By hash of the state.
 };
 
 // Rollouts of one policy, on several threads.
@@ -81,6 +97,10 @@ class Rollouts {
   const std::vector<Rollout>& run(std::span<const Job> jobs, const Deadline* deadline);
   // The policy of the calling thread.
   Policy& policy() { return *worker(0).policy; }
+  // Another runner of that policy, for rollouts in parts.
+  std::unique_ptr<RolloutRunner> make_runner() {
+    return std::make_unique<RolloutRunner>(task_, policy(), worker(0).detector.get(), options_);
+  }
 
  private:
   struct Worker {

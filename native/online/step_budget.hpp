@@ -1,10 +1,12 @@
 // How much may be done in a step: so many rollouts or simulations, or so many seconds.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 
 #include "deadline.hpp"
+#include "heuristics/heuristic.hpp"
 
 namespace asnets {
 
@@ -21,7 +23,8 @@ class StepClock {
       : count_(budget.count == 0 ? std::numeric_limits<std::size_t>::max()
                                  : static_cast<std::size_t>(static_cast<double>(budget.count) * share + 0.5)),
         has_clock_(budget.count == 0),
-        deadline_(has_clock_ ? budget.seconds * share : std::numeric_limits<double>::infinity()) {}
+        seconds_(has_clock_ ? budget.seconds * share : kInfinity),
+        deadline_(seconds_) {}
 
   // How many more of `wanted` may be done.
   std::size_t allows(std::size_t wanted) const {
@@ -30,6 +33,8 @@ class StepClock {
   }
   void spend(std::size_t number) { spent_ += number; }
   std::size_t spent() const { return spent_; }
+  // Seconds left; infinite where a count is the limit.
+  double left() const { return has_clock_ ? std::max(0.0, seconds_ - deadline_.elapsed()) : kInfinity; }
   // Null where a count is the limit.
   const Deadline* deadline() const { return has_clock_ ? &deadline_ : nullptr; }
 
@@ -37,6 +42,7 @@ class StepClock {
   std::size_t count_;
   std::size_t spent_ = 0;
   bool has_clock_;
+  double seconds_;
   Deadline deadline_;
 };
 

@@ -39,6 +39,25 @@ struct ActionReport {
   bool is_excluded = false;                                 // By the shield.
 };
 
+// The first levels of what a search has built: actions of a state, outcomes of each, actions of those.
+struct TreeAction;
+struct TreeOutcome {
+  double probability = 0;
+  double value = std::numeric_limits<double>::quiet_NaN();  // Of the state, as of an action.
+  std::size_t visits = 0;               // Simulations that went on from there.
+  bool is_goal = false;
+  bool is_dead_end = false;             // Known to be one.
+  std::vector<std::int32_t> added;      // Propositions.
+  std::vector<std::int32_t> deleted;
+  std::vector<TreeAction> actions;      // Some, the most important first.
+  std::size_t num_actions = 0;          // All that are known.
+};
+struct TreeAction {
+  ActionReport report;
+  std::vector<TreeOutcome> outcomes;    // Some, the likeliest first.
+  std::size_t num_outcomes = 0;
+};
+
 struct Decision {
   ActionId action = -1;
   ActionId policy_action = -1;  // What the policy alone would do; -1 where there is no policy, or it gives up.
@@ -50,6 +69,7 @@ struct Decision {
   std::size_t num_excluded = 0; // Actions that the shield excludes.
   double value = std::numeric_limits<double>::quiet_NaN();  // Of the state, as the search sees it.
   std::vector<ActionReport> actions;  // Of a search, in its order of preference; others leave it empty.
+  TreeOutcome tree;                   // From the state on; without actions, unless it is asked for and there is one.
 };
 
 // What looks ahead from the state of a run before each step. Holds what it has found during a run: one for each thread.
@@ -62,6 +82,8 @@ class StepSearch {
   // there are at least two. `preferred`: the policy's choice among them; -1 if there is none. Fills in all of the decision
   // but `num_excluded`. May be interrupted.
   virtual void decide(const Word* state, std::span<const ActionId> allowed, ActionId preferred, Decision& decision) = 0;
+  // Fills in the tree of a decision, directly after it was made; nothing where there is no tree.
+  virtual void describe(const Word* /*state*/, Decision& /*decision*/) {}
 };
 
 }  // namespace asnets

@@ -129,7 +129,10 @@ Trace trace_episode(const Task& task, const PolicyFactory& make_policy, const De
     run_episode(run, *policy, sampler, detector.get(), [&](const std::vector<Word>& before, ActionId action) {
       trace.states.insert(trace.states.end(), before.begin(), before.end());
       trace.actions.push_back(action);
-      if (const Decision* const decision = policy->decision()) trace.decisions.push_back(*decision);
+      if (const Decision* const decision = policy->decision()) {
+        trace.decisions.push_back(*decision);
+        policy->describe(before.data(), trace.decisions.back());
+      }
     });
   } catch (const Interrupted&) {
     // Between two steps, so that the trace holds as many actions as were taken.

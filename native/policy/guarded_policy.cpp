@@ -122,9 +122,12 @@ void GuardedPolicy::replacement(const Word* state, ActionDistribution& result) {
 
 ActionId GuardedPolicy::choose(const Word* state, RandomStream& random) {
   decision_ = {};
+  asked_ = nullptr;
   find_applicable(state);
   if (actions_.empty()) return -1;
+  const std::uint64_t num_drawn = random.num_drawn();
   decision_.policy_action = parts_.base ? parts_.base->choose(state, random) : -1;
+  const bool is_drawn = random.num_drawn() != num_drawn;
   if (decision_.policy_action < 0 && !parts_.search) return -1;
   find_allowed(state);
   ActionId preferred = decision_.policy_action;
@@ -134,7 +137,7 @@ ActionId GuardedPolicy::choose(const Word* state, RandomStream& random) {
   }
   const bool is_loop = memory_ && memory_->visit(state);
   decide(state, preferred, is_loop);
-  if (memory_) memory_->act(decision_.action);
+  if (memory_) memory_->act(decision_.action, is_drawn && decision_.action == decision_.policy_action);
   count(is_loop);
   return decision_.action;
 }
@@ -143,8 +146,9 @@ void GuardedPolicy::decide(const Word* state, ActionId preferred, bool is_loop) 
   const ActionId policy_action = decision_.policy_action;
   const bool has_choice = allowed_.size() > 1;
   StepSearch* const search = is_loop && parts_.loop_search ? parts_.loop_search.get() : parts_.search.get();
-  if (search != nullptr && has_choice) {
-    search->decide(state, allowed_, preferred, decision_);
+  asked_ = has_choice ? search : nullptr;
+  if (asked_ != nullptr) {
+    asked_->decide(state, allowed_, preferred, decision_);
   } else {
     decision_.action = preferred >= 0 ? preferred : allowed_.front();
     decision_.decider = preferred >= 0 ? Decider::kPolicy : Decider::kSearch;

@@ -97,6 +97,9 @@ class GuardedPolicy final : public Policy {
   void distribution(const Word* state, ActionDistribution& result) override;
   void preferences(const Word* state, ActionDistribution& result) override;
   const Decision* decision() const override { return &decision_; }
+  void describe(const Word* state, Decision& decision) override {
+    if (asked_ != nullptr) asked_->describe(state, decision);
+  }
 
  private:
   void find_applicable(const Word* state);
@@ -120,6 +123,7 @@ class GuardedPolicy final : public Policy {
   RandomStream shield_random_{0, 0};
   RandomStream loop_random_{0, 0};
   Decision decision_;
+  StepSearch* asked_ = nullptr;  // In the last step; null for none.
   GuardStatistics statistics_;
   bool has_looped_ = false;  // In this episode.
   ActionList applicable_;

@@ -5,13 +5,15 @@
 //   - stays among states that it knows: from here, the actions that it took last lead to states that it has visited,
 //     whatever chance does, and never out of them. A policy that goes by the state alone does not leave them any more; or
 //   - has come back here `kReturnsByChance` times.
-// An action that may leave the state as it is, and has, is tried again: that does not count as coming back.
+// An action that may leave the state as it is, and has, is tried again: that does not count as coming back. Nor does it where
+// the policy drew an action on the way: it wanders, as policies do that know of several actions alike, and gets on in time.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "simulator.hpp"
@@ -29,6 +31,7 @@ class LoopMemory {
   void begin() {
     table_ = StateTable(task_.num_words());
     visits_.clear();
+    draws_ = 0;
   }
 
   // The run is in this state, and is going to act. Returns whether it is in a loop.
@@ -36,8 +39,9 @@ class LoopMemory {
     const StateId before = current_;
     current_ = known(state);
     Visits& visits = visits_[current_];
+    const bool has_drawn = std::exchange(visits.draws, draws_) != draws_;
     if (++visits.count == 1) return false;
-    if (current_ != before) ++visits.returns;
+    if (current_ != before && !has_drawn) ++visits.returns;
     return visits.returns >= kReturnsByChance || stays_among_known();
   }
 
@@ -61,9 +65,11 @@ class LoopMemory {
     return tries + least;
   }
 
-  // What it does there.
-  void act(ActionId action) {
+  // What it does there, and whether that was drawn among several actions.
+  void act(ActionId action, bool is_drawn) {
     Visits& visits = visits_[current_];
+    visits.is_drawn = is_drawn;
+    draws_ += is_drawn;
     ++visits.taken[action];
     if (visits.action == action) return;
     visits.action = action;
@@ -77,12 +83,14 @@ class LoopMemory {
     ActionId action = -1;               // The last one.
     std::vector<StateId> successors;    // Of that action, where they were asked for.
     std::size_t returns = 0;
+    bool is_drawn = false;              // The last action.
+    std::size_t draws = 0;              // Of the run, before the last visit.
     std::size_t look = 0;               // The last look at the states around that came by.
   };
 
   // A block that falls with a probability of 1/4 brings a run back so often once in a thousand times: of 300 runs of a perfect
-  // policy with 35 blocks, two are disturbed (of 2 and 3 returns, most and a third are). More returns let policies that go in
-  // circles through many states, which chance makes, go round for longer: 5 gives the most goals of 5, 8, 16 and no end.
+  // policy with 35 blocks, two are disturbed (from 3 returns on, nearly half of them). More returns let policies that go in
+  // circles through many states, which chance makes, go round for longer: docs/search.md has the figures.
   static constexpr std::size_t kReturnsByChance = 5;
   static constexpr std::size_t kMaxSuccessors = 256;  // Actions with more can be trusted to lead somewhere new.
 
@@ -99,6 +107,7 @@ class LoopMemory {
     while (!open_.empty()) {
       const StateId state = open_.back();
       open_.pop_back();
+      if (visits_[state].is_drawn) return false;
       if (visits_[state].successors.empty() && !find_successors(state)) return false;
       for (const StateId successor : visits_[state].successors) {
         Visits& visits = visits_[successor];
@@ -129,6 +138,7 @@ class LoopMemory {
   std::vector<Visits> visits_;
   std::vector<StateId> open_;
   std::size_t look_ = 0;
+  std::size_t draws_ = 0;
   StateId current_ = 0;
 };
 

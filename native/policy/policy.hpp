@@ -44,6 +44,8 @@ class Policy {
   virtual void preferences(const Word* /*state*/, ActionDistribution& result) { result.clear(); }
   // By whom and why the last action was chosen; null where there is one that chooses.
   virtual const Decision* decision() const { return nullptr; }
+  // Fills in the tree of a copy of that decision, for those who want to see it; the state is the one it was made in.
+  virtual void describe(const Word* /*state*/, Decision& /*decision*/) {}
 };
 
 // Throws std::invalid_argument if it is no distribution over actions that are applicable in the state.

@@ -73,7 +73,6 @@ std::vector<ActionId> Shield::find_excluded(const Word* state) const {
   config.heuristic = "hadd";  // Of equal choices, it leads to the goal: that makes values from above.
   config.objective = Objective::kMaxprob;
   config.keeps_upper = true;
-  config.policy = guide_;
   const std::unique_ptr<Solver> solver = find_planner("lrtdp").make(task_, generator_, config);
   InterruptionScope* const outer = InterruptionScope::current();
   const Solver::Poll poll = [outer] {

@@ -16,7 +16,7 @@ namespace {
 // Of the limits of a search, for following the policy that it starts from.
 constexpr double kTimeShare = 0.25;
 constexpr std::size_t kExpansionShare = 2;
-constexpr std::size_t kMostFollowed = std::size_t{1} << 20;  // States in a call, where expansions have no limit.
+constexpr std::size_t kMostFollowed = std::size_t{1} << 17;  // States in a call, where expansions have no limit.
 
 // Sweeps over values from above, and the fall, of the width that bounds may have, below which they stay.
 constexpr std::size_t kMostSweeps = 1000;
@@ -130,39 +130,46 @@ SearchGraph::Backup Solver::known_choice(StateId state) {
   return choice_within(state, {graph_.upper(state), choice.action, choice.distribution, choice.successors});
 }
 
-Solver::PolicyTable Solver::policy_table(StateId root, const SearchLimits& limits, const Poll& poll) {
-  PolicyTable result;
-  const bool solved = is_solved(root);
-  const auto greedy_of = [&](StateId representative) {
-    return graph_.is_expanded(representative) ? best_choice(representative) : SearchGraph::Backup{graph_.penalty()};
-  };
-  Choose choose = [&](StateId state) { return choice_within(state, greedy_of(graph_.representative(state))); };
-  if (solved) {
-    choose = [&](StateId state) {
-      ensure_expanded(state);
-      return policy_choice(state);
-    };
-  } else if (graph_.keeps_upper() && graph_.upper_choice(graph_.representative(root)) != nullptr) {
-    choose = [&](StateId state) { return known_choice(state); };
-    result.bound = graph_.upper(root);
-  } else if (graph_.keeps_upper()) {
-    result.status = within(limits, poll, [&](Budget& budget) {
-      result.bound = policy_bound(graph_.representative(root), greedy_of, graph_.value(root), kInfinity, budget);
-    });
-    if (objective_ == Objective::kMaxprob) result.bound = graph_.penalty();  // A probability.
+void Solver::write_down(StateId root, const Choose& choose, PolicyTable& table, Budget& budget) {
+  std::vector<StateId> states = collect_envelope(root, SearchGraph::kVisited, choose, budget);
+  for (const StateId state : states) graph_.unmark(state, SearchGraph::kVisited);
+  for (const StateId state : states) {
+    budget.tick();
+    table.actions.push_back(graph_.is_terminal(state) ? -1 : choose(state).action);
   }
-  if (result.status != Status::kConverged) return result;
-  std::vector<StateId> states;
+  table.states = std::move(states);
+}
+
+Solver::PolicyTable Solver::greedy_policy(StateId root, const SearchLimits& limits, const Poll& poll) {
+  PolicyTable result;
+  const Choose choose = [&](StateId state) {
+    ensure_expanded(state);
+    return policy_choice(state);
+  };
+  result.status = within(limits, poll, [&](Budget& budget) { write_down(root, choose, result, budget); });
+  for (const StateId state : result.states) result.values.push_back(graph_.value(state));
+  return result;
+}
+
+Solver::PolicyTable Solver::known_policy(StateId root, const SearchLimits& limits, const Poll& poll) {
+  PolicyTable result;
   result.status = within(limits, poll, [&](Budget& budget) {
-    states = collect_envelope(root, SearchGraph::kVisited, choose, budget);
-    for (const StateId state : states) graph_.unmark(state, SearchGraph::kVisited);
-    for (const StateId state : states) {
-      budget.tick();
-      result.actions.push_back(graph_.is_terminal(state) ? -1 : choose(state).action);
-      result.values.push_back(solved ? graph_.value(state) : graph_.upper(state));
+    const StateId representative = graph_.representative(root);
+    if (graph_.is_terminal(root) || graph_.upper_choice(representative) != nullptr) {
+      result.bound = graph_.upper(root);
+      write_down(root, [&](StateId state) { return known_choice(state); }, result, budget);
+      return;
     }
-    result.states = std::move(states);
+    const Choose greedy = [&](StateId state) {
+      return graph_.is_expanded(state) ? best_choice(state) : SearchGraph::Backup{graph_.penalty()};
+    };
+    // A probability of failing is never more than 1.
+    const double most = objective_ == Objective::kMaxprob ? graph_.penalty() : kInfinity;
+    result.bound = policy_bound(representative, greedy, graph_.value(root), most, budget);
+    write_down(root, [&](StateId state) { return choice_within(state, greedy(graph_.representative(state))); }, result,
+               budget);
   });
+  for (const StateId state : result.states) result.values.push_back(graph_.upper(state));
   return result;
 }
 

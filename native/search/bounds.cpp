@@ -158,8 +158,10 @@ double Solver::policy_bound(StateId root, const Choose& choose, double lower, do
   const double penalty = graph_.penalty();
   if (graph_.is_terminal(root)) return graph_.value(root);
   PolicyChain chain = policy_chain(root, choose, budget);
+  if (!chain.goes_on(chain.size() - 1)) return penalty;  // It gives up at once.
   double least = kInfinity;
   for (const double cost : chain.model.cost) least = std::min(least, cost);
+  if (least == 0 && !ends(chain, tick)) return otherwise;  // It goes on for ever, for nothing perhaps.
   std::vector<double>& x = chain.values;
   std::vector<double> steps;
   const std::size_t last = chain.size() - 1;  // The root.
@@ -182,10 +184,7 @@ double Solver::policy_bound(StateId root, const Choose& choose, double lower, do
     } else if (least > 0) {
       if (residual < least) excess = x[last] * residual / (least - residual);
     } else {
-      if (steps.empty()) {
-        if (!ends(chain, tick)) return otherwise;
-        steps = most_steps(chain, tick);
-      }
+      if (steps.empty()) steps = most_steps(chain, tick);
       excess = residual * steps[last];
     }
     best = std::min(best, (x[last] + excess) * (1 + kInputRounding + share));

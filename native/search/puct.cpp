@@ -119,7 +119,7 @@ void Puct::simulate(StateId state, Simulation& simulation, Budget& budget) {
       if (!graph_.close_trap(state, simulation.steps.size(), budget)) simulation.runs = has_rollouts();
       return;
     }
-    const bool asks = options_.prior != nullptr && nodes_[node_of_[state]].visits == kPriorVisits;
+    const bool asks = options_.prior != nullptr && nodes_[node_of_[state]].visits >= kPriorVisits;
     if (asks && !nodes_[node_of_[state]].has_prior) ask_prior(state);
     SearchGraph::Choice choice;
     const std::size_t number = select(nodes_[node_of_[state]], state, choice);

@@ -37,6 +37,9 @@ class Puct final : public Solver {
   Puct(const Task& task, const SuccessorGenerator& generator, const SolverConfig& config,
        const PuctOptions& options = {});
 
+  // For simulations from now on; null: uniform.
+  void set_prior(Policy* prior) { options_.prior = prior; }
+
   // What is known of a choice of a state in the tree.
   struct ChoiceNode {
     ActionId action;

@@ -103,14 +103,14 @@ class Solver {
     std::vector<StateId> states;
     std::vector<ActionId> actions;
     std::vector<double> values;
-    // What it costs from there, at most; infinite where that is not known. Not for a solved state, where bounds are those of
-    // the search.
-    double bound = kInfinity;
+    double bound = kInfinity;  // What it costs from there, at most; infinite where that is not known.
     Status status = Status::kConverged;
   };
-  // That of a solved state is the greedy policy, with its values. Else it is the best one that is known for certain, with
-  // values from above; if nothing is better for certain than to give up, the greedy one, which gives up where nothing is known.
-  PolicyTable policy_table(StateId state, const SearchLimits& limits, const Poll& poll);
+  // The greedy policy of a solved state, with its values; its bounds are those of the search.
+  PolicyTable greedy_policy(StateId state, const SearchLimits& limits, const Poll& poll);
+  // Where values from above are kept: the best policy that is known for certain, with these values. If nothing is better for
+  // certain than to give up, the greedy one, which gives up where nothing is known.
+  PolicyTable known_policy(StateId state, const SearchLimits& limits, const Poll& poll);
   // Sound bounds of the value of any state: what is known without a search.
   virtual ValueBounds known_bounds(StateId state);
   // The applicable actions of a state that is no goal, ascending, with sound bounds of their Q values, as far as they are
@@ -180,6 +180,8 @@ class Solver {
   void tighten_upper(std::span<const StateId> states, Budget& budget);
   // The choice of a policy in a state; no action where it gives up.
   using Choose = std::function<SearchGraph::Backup(StateId)>;
+  // Fills in the states and actions of a policy. Throws SearchStopped.
+  void write_down(StateId root, const Choose& choose, PolicyTable& table, Budget& budget);
   // The choice by which the value from above of any state is known.
   SearchGraph::Backup known_choice(StateId state);
   // The choice of an expanded representative as one of a state that it stands for.

@@ -69,6 +69,8 @@ if TYPE_CHECKING:
     from asnets.simulator import Simulator as Simulator
     from asnets.simulator import State as State
     from asnets.solving import solve as solve
+    from asnets.testing.probe import ProbeOptions as ProbeOptions
+    from asnets.testing.probe import probe as probe
     from asnets.verification.export import export as export
     from asnets.verification.verify import verify as verify
 
@@ -98,6 +100,7 @@ _HOMES = {
     ),
     "asnets.simulator": ("Simulator", "State"),
     "asnets.solving": ("solve",),
+    "asnets.testing.probe": ("ProbeOptions", "probe"),
     "asnets.verification.verify": ("verify",),
     "asnets.verification.export": ("export",),
 }

@@ -24,7 +24,7 @@ from asnets.network.signature import DomainSignature
 from asnets.network.weights import Network, num_parameters
 from asnets.notebook import NotebookView
 from asnets.planning import ActionFeatures
-from asnets.policies.guarded import DEFAULT_ON_LOOP, DEFAULT_SHIELD_EXPANSIONS, guarded
+from asnets.policies.guarded import DEFAULT_SHIELD_EXPANSIONS, guarded
 from asnets.policies.networks import NetworkPolicy, network_policy
 from asnets.policies.online_search import OnlineSearch
 from asnets.ppddl import log_warning
@@ -151,7 +151,7 @@ class Policy(NotebookView):
         episode: int = 0,
         max_steps: int = 300,
         sampled: bool = False,
-        on_loop: str = DEFAULT_ON_LOOP,
+        on_loop: str | None = None,
         shield: bool = False,
         shield_expansions: int = DEFAULT_SHIELD_EXPANSIONS,
         search: OnlineSearch | None = None,
@@ -160,7 +160,8 @@ class Policy(NotebookView):
     ) -> Run:
         """One run of the policy: of those that `evaluate` makes with the same seed, the one of this number.
 
-        For a way out of loops, a shield and a search, see `asnets.GuardedPolicy`.
+        For a way out of loops, a shield and a search, see `asnets.GuardedPolicy`; by default, loops are left ("next")
+        by policies in the compiled core.
         """
         policy = self.of(task, sampled=sampled)
         return run(
@@ -183,7 +184,7 @@ class Policy(NotebookView):
         memory_limit: int = 10 * 10**9,
         threads: int = 1,
         sampled: bool = False,
-        on_loop: str = DEFAULT_ON_LOOP,
+        on_loop: str | None = None,
         shield: bool = False,
         shield_expansions: int = DEFAULT_SHIELD_EXPANSIONS,
         search: OnlineSearch | None = None,
@@ -192,7 +193,8 @@ class Policy(NotebookView):
     ) -> Evaluation:
         """Many runs of the policy, greedy or sampled; see `asnets.evaluation.evaluate.evaluate`.
 
-        For a way out of loops, a shield and a search, see `asnets.GuardedPolicy`.
+        For a way out of loops, a shield and a search, see `asnets.GuardedPolicy`; by default, loops are left ("next")
+        by policies in the compiled core.
         """
         policy = self.of(task, sampled=sampled)
         return evaluate(
@@ -220,7 +222,7 @@ class Policy(NotebookView):
         from asnets.verification.verify import verify
 
         policy = self.of(task, sampled=sampled)
-        return verify(guarded(policy, shield=shield, shield_expansions=shield_expansions), **options)
+        return verify(guarded(policy, on_loop="none", shield=shield, shield_expansions=shield_expansions), **options)
 
     def __repr__(self) -> str:
         signature, config = self.signature, self.config

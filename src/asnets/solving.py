@@ -13,7 +13,7 @@ from asnets.grounding import GroundTask
 from asnets.grounding.task import StateLike
 from asnets.notebook import NotebookView
 from asnets.planning.objectives import expected_reward
-from asnets.planning.solvers import PLANNERS, NativePolicy, Progress, SearchLimits, Solution, Solver, Status
+from asnets.planning.solvers import PLANNERS, Progress, SearchLimits, Solution, Solver, StartPolicy, Status
 from asnets.policies import SavedPolicy, extract_policy
 from asnets.progress import live_figures, show_progress
 
@@ -104,7 +104,7 @@ def solve(
     seed: int = 0,
     depth: int | None = None,
     objective: str = "penalty",
-    policy: NativePolicy | None = None,
+    policy: StartPolicy | None = None,
     time_limit: float | None = None,
     memory_limit: int | None = None,
     deadline: Deadline = NO_DEADLINE,
@@ -146,10 +146,10 @@ def solve(
         >>> solved = asnets.solve(asnets.generate("exploding-blocksworld", 4, seed=5), "ilao", objective="maxprob")
         >>> solved.solution.upper - solved.solution.lower < 1e-4
         True
-        >>> task = asnets.generate("triangle-tireworld", 5)  # 1.5 million states to look at, but not for the model.
-        >>> start = asnets.Policy.load("triangle-tireworld").of(task)
-        >>> solved = asnets.solve(task, policy=start, time_limit=0.3)
-        >>> solved.status, solved.solution.upper < 30, solved.policy.origin.guarantee < 30
+        >>> task = asnets.generate("prob-blocksworld", 15, seed=1)  # Too large for the planner alone.
+        >>> start = asnets.Policy.load("prob-blocksworld").of(task)
+        >>> solved = asnets.solve(task, policy=start, time_limit=1)
+        >>> solved.status, solved.solution.upper < 100, solved.policy.origin.guarantee < 100
         ('time', True, True)
     """
     solver = Solver(

@@ -1,8 +1,11 @@
-"""Shields and ways out of loops on the command line."""
+"""Shields, searches and ways out of loops on the command line."""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +79,32 @@ def test_the_same_from_python(gripper: tuple[Path, Path, Path]) -> None:
     assert result.guard is not None
     assert row["guard"] == result.guard.to_dict()
     assert policy.run(task, seed=3).record.steps == int(result.finished.steps[0])
+
+
+def test_a_search(tires: tuple[Path, Path]) -> None:
+    options = ("--search", "puct", "--rollouts-per-step", 20, "--runs", 3)
+    row = evaluated("triangle-tireworld", *tires, *options)
+    assert row["search"]["name"] == "puct"
+    assert row["search"]["rollouts_per_step"] == 20
+    assert row["guard"]["simulations"] > 0
+    assert evaluated("triangle-tireworld", *tires, "--runs", 3)["search"] is None
+    result = invoke("evaluate", "triangle-tireworld", *tires, *options)
+    assert re.search(r"^triangle-tire-2: [\d,]+ rollouts and [\d,]+ simulations a second$", result.stdout, re.MULTILINE)
+
+
+def test_progress_tells_goals(tires: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """One run after the other, where runs take long."""
+    shown: list[tuple[int, str]] = []
+
+    @contextmanager
+    def bar(what: str, total: int) -> Iterator[Callable[[int, str], None]]:
+        assert (what, total) == ("triangle-tire-2", 3)
+        yield lambda done, figures: shown.append((done, figures))
+
+    monkeypatch.setattr("asnets.evaluation.evaluate.progress_bar", bar)
+    row = evaluated("triangle-tireworld", *tires, "--search", "rollout", "--rollouts-per-step", 4, "--runs", 3)
+    assert [done for done, _ in shown] == [1, 2, 3]
+    assert shown[-1][1] == f"runs, {row['goals']} goals"
 
 
 def test_a_shield(tires: tuple[Path, Path]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ from asnets.domains import domain_text, generate
 from asnets.errors import ConfigError
 from asnets.evaluation import Simulation, execute
 from asnets.loading import load
-from asnets.planning import HEURISTICS, PLANNERS, Solver
+from asnets.planning import HEURISTICS, PLANNERS, SearchLimits, Solver
 from asnets.policies import SavedPolicy
 from asnets.ppddl import write_problem
+from asnets.verification import verify
 from tests.cli.running import invoke
 
 pytestmark = pytest.mark.native
@@ -59,17 +61,89 @@ def test_a_limit_is_a_result_and_an_exit_code(tmp_path: Path) -> None:
     path.write_text(domain_text("triangle-tireworld") + write_problem(generate("triangle-tireworld", 10)))
     result = invoke("solve", path, "--memory-limit", "1MB", "--json", "--save-policy", tmp_path / "p")
     values = json.loads(result.stdout)
-    assert (result.exit_code, values["status"], values["evaluation"]) == (4, "memory", None)
-    assert values["gives_up"] is False
-    assert "p is not written: the search has not converged" in result.stderr
-    assert "error: stopped by the limit on memory before the search converged; the value is not final" in result.stderr
-    assert not (tmp_path / "p").exists()
+    assert (result.exit_code, values["status"], values["evaluation"]["goals"]) == (4, "memory", 0)
+    assert (values["evaluation"]["converged"], values["guarantee"]) == (False, "bounds")
+    assert (values["gives_up"], values["upper"], values["policy_guarantee"]) == (False, 500, 500)
+    assert result.stderr == (
+        "error: stopped by the limit on memory before the search converged; the value is not final\n"
+    )
+    policy = SavedPolicy.load(tmp_path / "p", load(path))
+    assert (policy.origin.status, policy.origin.guarantee, len(policy.actions)) == ("memory", 500, 1)
     result = invoke("solve", path, "--memory-limit", "1MB")
     assert (result.exit_code, "stopped by the limit on memory" in result.stdout) == (4, True)
     assert "(not final)" in result.stdout
+    assert "the best known: 1 state, nothing is certain that is better than giving up" in result.stdout
     # Whether the time limit ends the reading or the search depends on the machine.
     result = invoke("solve", path, "--time-limit", "1e-9")
     assert (result.exit_code, "limit" in result.stderr) == (4, True)
+
+
+@pytest.fixture
+def blocks(tmp_path: Path) -> Path:
+    path = tmp_path / "blocks.pddl"
+    path.write_text(domain_text("prob-blocksworld") + write_problem(generate("prob-blocksworld", 12, seed=1)))
+    return path
+
+
+@pytest.fixture
+def few_expansions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit that does not depend on the machine; commands have none."""
+    monkeypatch.setattr("asnets.solving.SearchLimits", partial(SearchLimits, expansions=500))
+
+
+@pytest.mark.usefixtures("few_expansions")
+@pytest.mark.parametrize("planner", [name for name, info in PLANNERS.items() if info.starts_from_policy])
+def test_a_search_from_a_model_that_is_stopped(blocks: Path, tmp_path: Path, planner: str) -> None:
+    """The network's policy is small, the search is not: what the saved policy guarantees is that of the network."""
+    options = ["--model", "prob-blocksworld", "--planner", planner, "--runs", "5"]
+    result = invoke("solve", blocks, *options, "--json", "--save-policy", tmp_path / "p")
+    values = json.loads(result.stdout)
+    assert (result.exit_code, values["status"], values["model"]) == (4, "expansions", "prob-blocksworld")
+    assert values["lower"] <= values["upper"] == values["policy_guarantee"] < 200
+    policy = SavedPolicy.load(tmp_path / "p", load(blocks))
+    origin = policy.origin
+    assert (origin.status, origin.start) == ("expansions", "asnet")
+    assert (origin.lower, origin.upper) == (values["lower"], values["upper"])
+    assert verify(policy, optimal=False).expected_cost.lower <= values["policy_guarantee"]
+
+
+@pytest.mark.usefixtures("few_expansions")
+def test_what_is_known_for_certain_is_said_in_words(blocks: Path, tires: Path) -> None:
+    text = invoke("solve", blocks, "--model", "prob-blocksworld").stdout
+    lines = dict(line.split(maxsplit=1) for line in text.splitlines() if " " in line)
+    assert lines["model"].strip() == "starts from prob-blocksworld"
+    assert lines["policy"].startswith("the best known: ")
+    assert "at most, failing included" in lines["policy"]
+    options = ["--model", "prob-blocksworld", "--objective", "maxprob"]
+    values = json.loads(invoke("solve", blocks, *options, "--json").stdout)
+    assert 0 < values["lower"] == values["policy_guarantee"] <= values["upper"]
+    values = json.loads(invoke("solve", tires, "--model", "triangle-tireworld", "--json").stdout)
+    assert (values["status"], values["guarantee"], values["evaluation"]["converged"]) == ("converged", "optimal", True)
+    assert values["policy_guarantee"] == values["upper"] == pytest.approx(11.5)
+
+
+def test_models_that_solve_refuses(tires: Path, tmp_path: Path) -> None:
+    result = invoke("solve", tires, "--model", "triangle-tireworld", "--planner", "vi")
+    assert (result.exit_code, result.stdout, result.stderr) == (
+        2,
+        "",
+        "error: the planner 'vi' does not start from a policy: --model is for lrtdp, ilao, cgilao\n",
+    )
+    result = invoke("solve", tires, "--model", "monster", "--save-policy", tmp_path / "p")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("error: the model is for another domain than 'triangle-tire'; there\n")
+    result = invoke("solve", tires, "--model", tmp_path / "none.asnet")
+    assert result.exit_code == 3
+    assert "none.asnet" in result.stderr
+    assert not (tmp_path / "p").exists()
+
+
+def test_lexicographic_searches_that_are_stopped_have_no_policy(tires: Path, tmp_path: Path) -> None:
+    options = ["--planner", "vi", "--objective", "lexicographic", "--memory-limit", "1MB"]
+    result = invoke("solve", tires, *options, "--save-policy", tmp_path / "p")
+    assert result.exit_code == 4
+    assert "p is not written: the search has not converged" in result.stderr
+    assert not (tmp_path / "p").exists()
 
 
 def test_runs_that_the_limit_stops(tires: Path, monkeypatch: pytest.MonkeyPatch) -> None:

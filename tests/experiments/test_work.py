@@ -102,3 +102,54 @@ def test_a_cell_needs_no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         outcome, _, trained = do_cell(roomy(payload), model, lambda metrics: None)
         assert outcome == "finished"
         model = trained or model
+
+
+GUARDED = """
+[system.asnet-hadd]
+kind = "asnet"
+[system.with-search]
+kind = "asnet"
+title = "ASNet with PUCT"
+search = { name = "puct", rollouts_per_step = 20 }
+shield = true
+"""
+
+
+def test_a_network_with_a_search(tmp_path: Path) -> None:
+    """It is trained once, and run as a system of its own."""
+    path = tiny_experiment(tmp_path)
+    path.write_text(path.read_text().replace('"lrtdp-hadd", "ilao-lmcut"', '"with-search"') + GUARDED)
+    cells = grid(load_experiment(str(path), "smoke"))
+    trainings = {cell.key: cell for _, cell in cells if cell.kind == "train"}
+    (training,) = trainings.values()
+    assert "guard" not in training.payload
+    tests = {place.system: cell for place, cell in cells if place.problem == "triangle-tire-2"}
+    assert tests["asnet-hadd"].key != tests["with-search"].key
+    assert "guard" not in tests["asnet-hadd"].payload
+    guard = {"search": {"name": "puct", "rollouts_per_step": 20}, "shield": True}
+    assert tests["with-search"].payload["guard"] == guard
+    _, _, model = do_cell(training.payload, None, lambda metrics: None)
+    outcome, metrics, _ = do_cell(tests["with-search"].payload, model, lambda metrics: None)
+    assert (outcome, set(metrics["endings"])) == ("finished", {"goal"})
+    assert "exact" not in metrics  # What it does depends on the run.
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('search = { name = "best" }', "search: unknown search 'best'"),
+        ("search = { rollouts_per_step = 3 }", "search: name is missing"),
+        ('search = { name = "puct", rollouts_per_step = "many" }', "search: "),
+        ('search = { name = "puct", rolouts = 3 }', "search: unknown key 'rolouts'"),
+        ('on_loop = "search"', 'on_loop = "search" needs a search to ask'),
+        ('on_loop = "often"', "on_loop must be one of none, next"),
+        ("shield = 3", "shield must be true or false"),
+    ],
+)
+def test_guards_that_cannot_be_used(tmp_path: Path, line: str, message: str) -> None:
+    path = tiny_experiment(tmp_path)
+    path.write_text(f'{path.read_text()}\n[system.mine]\nkind = "asnet"\n{line}\n')
+    with pytest.raises(ConfigError) as caught:
+        load_experiment(str(path), "smoke")
+    assert message in str(caught.value)
+    assert "[system.mine]" in str(caught.value)

@@ -123,7 +123,7 @@ def test_the_log_elsewhere(caplog: pytest.LogCaptureFixture, monkeypatch: pytest
     monkeypatch.setattr("asnets.progress.LOG_INTERVAL", 0.0)
     with caplog.at_level(logging.INFO, "asnets.progress"):
         work(True)["evaluate"]()
-    assert caplog.messages[-1] == "triangle-tire-2: 5 of 5, runs"
+    assert caplog.messages[-1] == "triangle-tire-2: 5 of 5, runs, 2 goals"
 
 
 def test_on_a_terminal() -> None:

@@ -171,6 +171,7 @@ def test_solutions(task: GroundTask) -> None:
     stopped = asnets.solve(asnets.generate("triangle-tireworld", 6), time_limit=1e-9)
     assert "stopped by the limit on time" in words(shown(stopped))
     assert "(not final)" in words(shown(stopped))
+    assert "guaranteed: the search has not converged" in words(shown(stopped.policy))
     deadline = asnets.Deadline(3600)
     deadline.cancel()
     assert re.search(r"status\s+interrupted\b", words(shown(asnets.solve(task, deadline=deadline))))

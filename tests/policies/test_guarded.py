@@ -214,7 +214,8 @@ def test_a_guard_with_nothing_to_do(family: str, sampled: bool) -> None:
     policy = network_policy(family, 2 if family != "prob-blocksworld" else 4, sampled)
     alone = simulate(policy, episodes=30, max_steps=60)
     assert same(alone, simulate(GuardedPolicy(policy), episodes=30, max_steps=60))
-    assert guarded(policy) is policy
+    assert guarded(policy, on_loop="none") is policy
+    assert guarded(policy).name == "asnet with next choice on loops"
     if family == "gripper":  # Where the goal is never out of reach.
         assert same(alone, simulate(GuardedPolicy(policy, shield=True), episodes=30, max_steps=60))
 

@@ -173,6 +173,21 @@ def test_files_from_before_checksums(tmp_path: Path) -> None:
     assert np.array_equal(read.actions, whole.actions)
 
 
+def test_files_from_before_bounds(tmp_path: Path) -> None:
+    """All were of searches that had converged."""
+    task = family_task(*TASK)
+    tensors, header = split_tensors(written(tmp_path / "policy", task))
+    origin = json.loads(header["origin"])
+    assert header["format"] == "asnets-policy-3"
+    assert origin["lower"] <= 11.5 <= origin["upper"] == origin["guarantee"]
+    for name in ("status", "lower", "upper", "guarantee", "start"):
+        del origin[name]
+    old = {"format": "asnets-policy-2", "origin": json.dumps(origin), "checksum": checksum(origin, tensors)}
+    (tmp_path / "old").write_bytes(join_tensors(tensors, old))
+    read = load_policy(tmp_path / "old", task).origin
+    assert (read.status, read.lower, read.upper, read.guarantee) == ("converged", None, None, None)
+
+
 def test_tables_that_make_no_sense(tmp_path: Path) -> None:
     task = family_task(*TASK)
     data = written(tmp_path / "p", task)
@@ -231,10 +246,9 @@ def test_commands(tmp_path: Path) -> None:
     result = run("solve", "domain.pddl", problem, "--save-policy", "q", "--memory-limit", "1MB", cwd=tmp_path)
     assert (result.returncode, result.stderr) == (
         4,
-        "warning: q is not written: the search has not converged\n"
         "error: stopped by the limit on memory before the search converged; the value is not final\n",
     )
-    assert sorted(os.listdir(tmp_path)) == sorted(["domain.pddl", problem, "p.policy"])
+    assert sorted(os.listdir(tmp_path)) == sorted(["domain.pddl", problem, "p.policy", "q"])
 
 
 def test_files_without_an_objective_are_of_the_penalty(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ from asnets.cli.guarding import (
     ShieldExpansionsOption,
     ShieldOption,
     TimePerStepOption,
-    default_on_loop,
     online_search,
 )
 from asnets.cli.policies import load_trained
@@ -53,7 +52,6 @@ from asnets.grounding.costs import MAX_COST
 from asnets.planning import OBJECTIVES
 from asnets.planning.objectives import default_penalty
 from asnets.policies.guarded import DEFAULT_SHIELD_EXPANSIONS, in_words
-from asnets.progress import progress_bar
 from asnets.words import count
 
 if TYPE_CHECKING:
@@ -154,11 +152,10 @@ def evaluate(
         penalty is None or 0 < penalty <= MAX_COST,
         f"the penalty must be above 0 and at most {MAX_COST:g}, not {penalty}",
     )
-    rule = default_on_loop(exact) if on_loop is None else on_loop
     require(
-        not exact or rule == "none",
-        f"--exact cannot be combined with --on-loop {rule}: what the policy does then depends on the run so far, not "
-        "on the state alone; leave out one of them",
+        not exact or on_loop in (None, "none"),
+        f"--exact cannot be combined with --on-loop {on_loop}: what the policy does then depends on the run so far, "
+        "not on the state alone; leave out one of them",
     )
     asked = online_search(
         search,
@@ -179,23 +176,22 @@ def evaluate(
             with bounded(deadline, f"evaluating {model} on {problem}"):
                 loaded = load(domain, problem, costs or policy.costs, max_actions, lenient, deadline)
                 ground_seconds = sum(loaded.seconds.values())
-                with progress_bar(loaded.task.problem, runs) as update:
-                    result = policy.evaluate(
-                        loaded.task,
-                        runs=runs,
-                        max_steps=max_steps,
-                        seed=seed,
-                        time_limit=deadline.limit or time_limit,
-                        memory_limit=memory,
-                        threads=threads,
-                        sampled=sampled,
-                        on_loop=rule,
-                        shield=shield,
-                        shield_expansions=shield_expansions,
-                        search=asked,
-                        detect_dead_ends=detect_dead_ends,
-                        progress=lambda done, update=update: update(done, "runs"),  # type: ignore[misc]
-                    )
+                result = policy.evaluate(
+                    loaded.task,
+                    runs=runs,
+                    max_steps=max_steps,
+                    seed=seed,
+                    time_limit=deadline.limit or time_limit,
+                    memory_limit=memory,
+                    threads=threads,
+                    sampled=sampled,
+                    on_loop="none" if exact else on_loop,
+                    shield=shield,
+                    shield_expansions=shield_expansions,
+                    search=asked,
+                    detect_dead_ends=detect_dead_ends,
+                    progress=True,
+                )
                 verified = None
                 if exact:
                     verified = policy.verify(
@@ -331,6 +327,8 @@ def _show(rows: list[_Row], seed: int, objective: str | None) -> None:
     for result in results:
         for sentence in () if result.guard is None else in_words(result.guard):
             print(f"{result.task.problem}: {sentence}")
+        if rates := [f"{rate:,.0f} {name}" for name, rate in result.search_rates.items()]:
+            print(f"{result.task.problem}: {' and '.join(rates)} a second")
     for result in results:
         for failure in result.failures:
             print(f"{result.task.problem}: {failure.example}")

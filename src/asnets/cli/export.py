@@ -103,7 +103,9 @@ def export(
         known_costs = "unit" if named is None else named.costs
         task = load(domain, problem, costs or known_costs, max_actions, lenient, deadline).task
         exported = write(
-            task if named is None else guarded(named.of(task), shield=shield, shield_expansions=shield_expansions),
+            task
+            if named is None
+            else guarded(named.of(task), on_loop="none", shield=shield, shield_expansions=shield_expansions),
             output,
             format=chosen,
             states=states,

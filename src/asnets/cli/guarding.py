@@ -19,7 +19,7 @@ OnLoopOption = Annotated[
         metavar="|".join(ON_LOOP),
         help="Where a run came back to where it was without progress: "
         + "; ".join(f"{does} ({name})" for name, does in ON_LOOP.items())
-        + ".",
+        + f". {DEFAULT_ON_LOOP} if left out, none with a search.",
         autocompletion=offering(tuple(ON_LOOP)),
         show_default=False,
     ),
@@ -144,8 +144,3 @@ def online_search(
         max(1, rollout_steps),
         threads,
     )
-
-
-def default_on_loop(exact: bool = False) -> str:
-    """The rule for loops where none is given; "none" where the chain of the policy is solved, which has no memory."""
-    return "none" if exact else DEFAULT_ON_LOOP

@@ -18,7 +18,6 @@ from asnets.cli.guarding import (
     ShieldExpansionsOption,
     ShieldOption,
     TimePerStepOption,
-    default_on_loop,
     online_search,
 )
 from asnets.cli.policies import load_trained
@@ -115,7 +114,7 @@ def run(
             episode=episode,
             max_steps=max_steps,
             sampled=sampled,
-            on_loop=default_on_loop() if on_loop is None else on_loop,
+            on_loop=on_loop,
             shield=shield,
             shield_expansions=shield_expansions,
             search=asked,

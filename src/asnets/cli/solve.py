@@ -44,9 +44,10 @@ from asnets.planning import (
     Solver,
 )
 from asnets.planning.objectives import expected_reward
-from asnets.planning.solvers import check_options, native_policy
+from asnets.planning.solvers import check_options
 from asnets.policies.table import SavedPolicy, extract_policy, giving_up, is_policy, save_policy
 from asnets.solving import search, shown_search
+from asnets.words import count
 
 _LOGGER = logging.getLogger(__name__)
 _LATE_BY = (
@@ -172,7 +173,7 @@ def solve(
             depth=depth,
             objective=objective,
             anytime=PLANNERS[planner].optimal,
-            policy=None if trained is None else native_policy(trained.of(task)),
+            policy=None if trained is None else trained.of(task),
         )
         with shown_search(solver) as show:
             solution = search(solver, deadline, memory, show)
@@ -196,8 +197,10 @@ def solve(
             late = LimitError(f"the time limit of {deadline.seconds:g} s was reached: {stopped:,} runs did not end")
     except LimitError as error:
         late = late or error
-        if policy_file is not None and not is_saved:
-            _LOGGER.warning("%s is not written: %s", policy_file, error)
+        if policy_file is not None and not is_saved and found.best is not None:
+            found.best = giving_up(solver)
+            save_policy(policy_file, found.best)
+            is_saved = True
     if json:
         print_json(_as_json(found))
     else:
@@ -388,7 +391,7 @@ def _gives_up(solver: Solver, solution: Solution) -> bool:
 
 def _known_for_certain(policy: SavedPolicy) -> str:
     """How good the policy of a search that was stopped is at least."""
-    size = f"the best known: {len(policy.actions):,} states"
+    size = f"the best known: {count(len(policy.actions), 'state')}"
     guarantee, penalty = policy.origin.guarantee, policy.origin.penalty
     if policy.origin.objective == "maxprob":
         if guarantee:

@@ -169,7 +169,7 @@ def verify(
             with bounded(deadline, f"verifying {policy} on {problem}"):
                 loaded = load(domain, problem, costs or chosen.costs, max_actions, lenient, deadline)
                 result = verify_policy(
-                    guarded(chosen.of(loaded.task), shield=shield, shield_expansions=shield_expansions),
+                    guarded(chosen.of(loaded.task), on_loop="none", shield=shield, shield_expansions=shield_expansions),
                     method=method,  # type: ignore[arg-type]
                     objective=objective,
                     penalty=penalty,

@@ -21,8 +21,10 @@ from asnets.frames import frame
 from asnets.grounding import GroundTask
 from asnets.notebook import NotebookView
 from asnets.policies.guarded import GuardCounts, GuardedPolicy
+from asnets.policies.online_search import OnlineSearch
 from asnets.policies.protocol import TaskPolicy
 from asnets.progress import progress_bar, show_progress
+from asnets.words import count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,6 +44,7 @@ class Evaluation(NotebookView):
             to the network.
         failures: One for each way in which runs failed, with an example.
         guard: What a guarded policy's guards did, in all runs that were begun; None for other policies.
+        search: What decided beside the policy, or at loops; None where nothing did.
     """
 
     task: GroundTask
@@ -51,6 +54,7 @@ class Evaluation(NotebookView):
     seconds: dict[str, float]
     failures: tuple[Failure, ...] = ()
     guard: GuardCounts | None = None
+    search: OnlineSearch | None = None
 
     def __repr__(self) -> str:
         cost = "" if self.finished.mean_cost is None else f", mean cost {self.finished.mean_cost:.2f}"
@@ -71,6 +75,12 @@ class Evaluation(NotebookView):
     def coverage(self) -> float:
         """The part of the runs asked for that reached the goal, from 0 to 1."""
         return self.goals / self.runs
+
+    @property
+    def search_rates(self) -> dict[str, float]:
+        """How many rollouts and simulations a search made for each second of the runs; empty where it made none."""
+        counts = {} if self.guard is None else {"rollouts": self.guard.rollouts, "simulations": self.guard.simulations}
+        return {name: number / self.finished.seconds for name, number in counts.items() if number}
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each run that ended before a cut-off: problem, and what `Simulation.to_frame` has.
@@ -100,6 +110,7 @@ class Evaluation(NotebookView):
             "status": self.status,
             "failures": [failure.to_dict() for failure in self.failures],
             "guard": None if self.guard is None else self.guard.to_dict(),
+            "search": None if self.search is None else self.search.to_dict(),
             "seconds": self.seconds,
             "max_steps": self.finished.max_steps,
             "seed": self.finished.seed,
@@ -159,8 +170,10 @@ def evaluate(
         detect_dead_ends=detect_dead_ends,
         deadline=within,
     )
-    with show_progress(progress, lambda: _bar(policy.task.problem, runs), lambda done: None) as show:
-        parts, status = _run_in_parts(run, runs, threads, memory_limit, within, show)
+    search = policy.search if isinstance(policy, GuardedPolicy) else None
+    told = (lambda done, goals: progress(done)) if callable(progress) else progress
+    with show_progress(told, lambda: _bar(policy.task.problem, runs), lambda done, goals: None) as show:
+        parts, status = _run_in_parts(run, runs, threads, memory_limit, within, show, has_search=search is not None)
     workers = threads if native_policy(policy) is not None else 1  # Others are asked on one thread.
     features, in_network = (after - before for after, before in zip(network_seconds(policy), spent, strict=True))
     in_episodes = sum(part.seconds for part in parts)
@@ -173,13 +186,13 @@ def evaluate(
     guard = policy.counts().since(counted) if isinstance(policy, GuardedPolicy) and counted is not None else None
     finished = _finished_runs(parts, policy.name, seed, max_steps)
     failures = find_failures(policy, finished, detect_dead_ends=detect_dead_ends, deadline=within)
-    return Evaluation(policy.task, runs, finished, status, seconds, failures, guard)
+    return Evaluation(policy.task, runs, finished, status, seconds, failures, guard, search)
 
 
 @contextmanager
-def _bar(problem: str, runs: int) -> Iterator[Callable[[int], None]]:
+def _bar(problem: str, runs: int) -> Iterator[Callable[[int, int], None]]:
     with progress_bar(problem, runs) as update:
-        yield lambda done: update(done, "runs")
+        yield lambda done, goals: update(done, f"runs, {count(goals, 'goal')}")
 
 
 def _run_in_parts(
@@ -188,20 +201,26 @@ def _run_in_parts(
     threads: int,
     memory_limit: int,
     deadline: Deadline,
-    progress: Callable[[int], None],
+    progress: Callable[[int, int], None],
+    *,
+    has_search: bool,
 ) -> tuple[list[Simulation], EvaluationStatus]:
-    """Makes the runs in parts of growing size, between which memory is looked at."""
+    """Makes the runs in parts of growing size, between which memory is looked at and progress is shown.
+
+    Runs with a search take long: their parts stay small.
+    """
     parts: list[Simulation] = []
     done = 0
+    most = runs if not has_search else 1 if threads == 1 else 4 * threads
     while done < runs:
         if deadline.has_passed():
             return parts, "time"
         if _native.resident_memory() >= memory_limit:
             return parts, "memory"
-        count = min(runs - done, max(threads, done))
-        parts.append(run(episodes=count, first=done))
-        done += count
-        progress(done)
+        number = min(runs - done, max(threads, done), most)
+        parts.append(run(episodes=number, first=done))
+        done += number
+        progress(done, sum(part.count("goal") for part in parts))
         if parts[-1].count("stopped"):
             return parts, "time"
     return parts, "finished"

@@ -55,6 +55,11 @@ class RunStep:
         return self.probabilities.get(self.action, math.nan)
 
     @property
+    def leaves_policy(self) -> bool:
+        """Whether a guard or a search did something else than the policy alone would have done."""
+        return self.decision is not None and self.decision.leaves_policy(self.action)
+
+    @property
     def runner_up(self) -> tuple[str, float] | None:
         """The second choice and its probability; None where there was no other."""
         return next((item for item in self.probabilities.items() if item[0] != self.action), None)

@@ -114,6 +114,8 @@ def _test(experiment: Experiment, system: System, problem: ProblemText, seed: in
         "max_steps": scale.planner_max_steps if training is None else scale.max_steps,
         "cut_offs": asdict(scale.asnet_cut_offs),
     } | ({"settings": system.config} if training is None else {"model": training.key})
+    if system.guard:
+        payload |= {"guard": system.guard}
     return Cell(_key(payload), system.kind, payload, None if training is None else training.key)
 
 

@@ -32,6 +32,8 @@ from asnets.experiments.toml_table import TomlTable, is_text, is_whole
 from asnets.grounding.costs import COST_MODES
 from asnets.network import NetworkConfig
 from asnets.planning import HEURISTICS, PLANNERS
+from asnets.policies.guarded import ON_LOOP
+from asnets.policies.online_search import OnlineSearch
 from asnets.ppddl import load_task, write_domain, write_problem
 from asnets.training.config import PRESETS, Preset, TrainingConfig
 
@@ -72,6 +74,8 @@ class System:
         paper: System and variant in the paper's tables; None if it is not there.
         train: The training problems of an ASNet.
         seeds: How many seeds it is run with: a planner's search, an ASNet's training.
+        guard: What an ASNet is run with, as far as it is given: `search`, a table of the options of
+            `asnets.OnlineSearch`; `on_loop`; `shield`. See `guard_options`.
     """
 
     name: str
@@ -81,6 +85,7 @@ class System:
     paper: tuple[str, str] | None = None
     train: tuple[ProblemText, ...] = ()
     seeds: int = 1
+    guard: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -269,7 +274,7 @@ def _changed_cut_offs(cut_offs: CutOffs, changes: TomlTable) -> CutOffs:
 
 
 _KEYS_OF_KIND: dict[str, tuple[str, ...]] = {
-    "asnet": ("kind", "title", "paper", "preset", "options", "train", "seeds"),
+    "asnet": ("kind", "title", "paper", "preset", "options", "train", "seeds", "search", "on_loop", "shield"),
     "planner": ("kind", "title", "paper", "planner", "heuristic", "depth", "seeds"),
     "strategy": ("kind", "title", "paper", "strategy"),
 }
@@ -291,7 +296,9 @@ def _system(
         raise table.error("title must be text, and paper a system and a variant")
     problems: tuple[ProblemText, ...] = ()
     seeds = 1
+    guard: dict[str, Any] = {}
     if kind == "asnet":
+        guard = _guard(table)
         seeds = table.count("seeds", _MOST_SEEDS, scale.training_seeds)
         options = {**common, **table.table("options").values, **scale.options}
         config: dict[str, Any] = {"preset": table.one_of("preset", PRESETS, "default"), "options": options}
@@ -309,7 +316,33 @@ def _system(
             raise table.error(f"depth must be a whole number from 1 to {_LARGEST}, and is for ssipp alone")
     else:
         config = {"strategy": table.one_of("strategy", STRATEGIES)}
-    return System(name, kind, title, config, paper, problems, seeds)
+    return System(name, kind, title, config, paper, problems, seeds, guard)
+
+
+def guard_options(guard: Mapping[str, Any]) -> dict[str, Any]:
+    """What `asnets.policies.guarded.guarded` takes, from the guard of a system.
+
+    Raises:
+        ConfigError: If a value of the search cannot be used.
+    """
+    return {**guard, **({"search": OnlineSearch(**guard["search"])} if "search" in guard else {})}
+
+
+def _guard(table: TomlTable) -> dict[str, Any]:
+    search = table.table("search", "search")
+    search.check_keys(each.name for each in fields(OnlineSearch))
+    on_loop, shield = table.one_of("on_loop", ON_LOOP, "none"), table.flag("shield", False)
+    guard = {"search": dict(search.values)} if "search" in table else {}
+    guard |= ({"on_loop": on_loop} if on_loop != "none" else {}) | ({"shield": True} if shield else {})
+    try:
+        guard_options(guard)
+    except ConfigError as error:
+        raise search.error(str(error)) from None
+    except TypeError:
+        raise search.error("name is missing, or a value is of the wrong type") from None
+    if on_loop == "search" and not search.values:
+        raise table.error('on_loop = "search" needs a search to ask')
+    return guard
 
 
 def preset_of(config: Mapping[str, Any]) -> Preset:

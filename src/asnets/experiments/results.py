@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ class SystemInfo:
     paper: tuple[str, str] | None
     train: tuple[str, ...]
     preset: Preset | None = None
+    guard: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -172,6 +173,7 @@ def _collect(
             None if each["paper"] is None else (each["paper"][0], each["paper"][-1]),
             tuple(each["train"]),
             _preset(store, name, each) if each["kind"] == "asnet" else None,
+            each.get("guard", {}),
         )
         for each in definition["systems"]
     )

@@ -227,6 +227,7 @@ def _definition(experiment: Experiment) -> dict[str, Any]:
                 "settings": each.config,
                 "paper": each.paper,
                 "train": [problem.name for problem in each.train],
+                **({"guard": each.guard} if each.guard else {}),
             }
             for each in experiment.systems
         ],

@@ -58,7 +58,15 @@ DEFINITION: Shape = {
     },
     "full_sizes": [int],
     "systems": [
-        {"name": str, "kind": str, "title": str, "settings": dict, "paper": ([str], None), "train": [str]},
+        {
+            "name": str,
+            "kind": str,
+            "title": str,
+            "settings": dict,
+            "paper": ([str], None),
+            "train": [str],
+            "guard?": dict,
+        },
     ],
     "problems": [{"name": str, "size": int, "paper": (str, None)}],
     "picture": {"name": str},

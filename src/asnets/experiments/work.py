@@ -5,8 +5,9 @@ Metrics of a training: `epochs`, `ended`, `cpu`, `left_out` and `curve`, an obje
 
 Metrics of the others: `runs` asked for, `endings` and `costs` of those that ended, and CPU seconds in `seconds`: `load`
 for reading, grounding and setting up, `search` of a planner, `execute` for all runs; of an ASNet also `features` and
-`network`, which are parts of `execute`, and `exact`, what holds for all runs where the chain of the policy is small:
-`states`, `goal_probability` and `cost_given_goal`. Of a planner also `status`, `value`, `expanded` and `peak_memory`.
+`network`, which are parts of `execute`, and `exact`, what holds for all runs where the chain of the policy is small and
+it depends on the state alone: `states`, `goal_probability` and `cost_given_goal`. Of a planner also `status`, `value`,
+`expanded` and `peak_memory`.
 
 Time limits are CPU seconds. Between runs a cell looks at them itself, and has handed over the metrics so far in case it
 is stopped within one. A cell neither reads nor writes files, so that a full disk is never its result.
@@ -25,12 +26,13 @@ from asnets.deadline import Deadline
 from asnets.evaluation.blocks_strategies import run_strategy
 from asnets.evaluation.evaluate import network_seconds
 from asnets.evaluation.rollouts import ENDINGS, simulate
-from asnets.experiments.definition import preset_of
+from asnets.experiments.definition import guard_options, preset_of
 from asnets.extras import require_torch
 from asnets.grounding import GroundTask
 from asnets.loading import load_text
 from asnets.network.model_file import model_bytes, read_model
 from asnets.planning import SearchLimits, Solver
+from asnets.policies.guarded import guarded
 from asnets.policies.networks import network_policy
 from asnets.policies.protocol import TaskPolicy
 from asnets.verification.verify import verify
@@ -89,7 +91,7 @@ def _run_network(payload: dict[str, Any], model: bytes, keep: Keep) -> tuple[str
     network = read_model(model).weights
     start = time.process_time()
     task = read_task(payload["problem"])
-    policy = network_policy(network, task)
+    policy = guarded(network_policy(network, task), **guard_options(payload.get("guard", {})))
     loaded = time.process_time()
 
     def run(number: int) -> tuple[int, float]:
@@ -105,7 +107,7 @@ def _run_network(payload: dict[str, Any], model: bytes, keep: Keep) -> tuple[str
 
     outcome, metrics = _execute(payload, start, run, more, keep)
     left = payload["cut_offs"]["time_limit"] - (time.process_time() - start)
-    if outcome == "finished" and left > 0:
+    if outcome == "finished" and left > 0 and not getattr(policy, "has_memory", False):
         metrics |= {"exact": _exact(policy, min(left, _EXACT_SECONDS))}
     return outcome, metrics
 

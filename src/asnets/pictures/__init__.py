@@ -10,6 +10,7 @@ Path("run.html").write_text(page("A run", [picture.html]))
 
 from asnets.pictures.draw import RunPicture, draw_run, picture_of
 from asnets.pictures.failure import failure_page, picture_of_failure
+from asnets.pictures.finding import findings_page, pictures_of_finding
 from asnets.pictures.fragment import page
 from asnets.pictures.frame import FramePainter
 from asnets.pictures.network_picture import draw_network
@@ -20,7 +21,9 @@ __all__ = [
     "draw_network",
     "draw_run",
     "failure_page",
+    "findings_page",
     "page",
     "picture_of",
     "picture_of_failure",
+    "pictures_of_finding",
 ]

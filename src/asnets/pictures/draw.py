@@ -58,7 +58,7 @@ class RunPicture(NotebookView):
 def draw_run(
     policy: Policy | TaskPolicy, task: GroundTask, *, seed: int = 0, max_steps: int = 300, title: str | None = None
 ) -> RunPicture:
-    """Runs a policy once, the run that `asnets.run` makes, and draws it.
+    """Runs a policy once, the run that `asnets.run` makes, or `run` of a trained policy, and draws it.
 
     Args:
         policy: A trained policy of the domain of the task, or any policy of the task.
@@ -73,8 +73,9 @@ def draw_run(
         >>> drawing.kind, drawing.run.record.ending
         ('map', 'goal')
     """
-    own = policy if isinstance(policy, TaskPolicy) else policy.of(task)
-    return picture_of(run_once(own, seed=seed, max_steps=max_steps), task, title=title)
+    if isinstance(policy, TaskPolicy):
+        return picture_of(run_once(policy, seed=seed, max_steps=max_steps), task, title=title)
+    return picture_of(policy.run(task, seed=seed, max_steps=max_steps), task, title=title)
 
 
 def picture_of(run: Run, task: GroundTask, *, title: str | None = None, notes: Notes = NO_NOTES) -> RunPicture:

@@ -6,12 +6,22 @@ number in `data-at` belongs to the step of that number.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from asnets.pictures.deciding import (
+    DECIDING_STYLE,
+    decided_words,
+    draw_decision,
+    draw_sign,
+    has_decisions,
+    left_caption,
+)
 from asnets.pictures.notes import NO_NOTES, NOTES_STYLE, Mark, Notes, draw_mark
+from asnets.pictures.search_tree import draw_tree
 from asnets.pictures.style import STYLE, new_svg, percent
 from asnets.pictures.svg import add, clean
 from asnets.words import count
@@ -20,6 +30,7 @@ if TYPE_CHECKING:
     from asnets.evaluation.runs import Run, RunStep
 
 MAX_OPTIONS, MAX_CHANGES, MAX_TRUE = 5, 24, 200
+MAX_TREES = 40
 _UNSURE = 0.5
 
 _FRAGMENT_STYLE = """
@@ -91,9 +102,12 @@ _SCRIPT = """
   var output = stepper.querySelector('output'), all = stepper.querySelector('.all');
   var marks = root.querySelectorAll('[data-at]'), last = Number(range.max), words = output.textContent;
   var states = root.querySelectorAll('.state'), open = true;
+  var trees = root.querySelectorAll('.tree'), openTrees = true;
   function show(step) {
     var before = root.querySelector('.card.now .state');
     if (before) { open = before.open; }
+    var seen = root.querySelector('.card.now .tree');
+    if (seen) { openTrees = seen.open; }
     root.classList.toggle('single', step !== null);
     all.setAttribute('aria-pressed', String(step === null));
     marks.forEach(function (mark) {
@@ -102,6 +116,7 @@ _SCRIPT = """
       mark.classList.toggle('ahead', step !== null && at > step);
     });
     states.forEach(function (state, at) { state.open = step === null ? at === 0 : at === step && open; });
+    trees.forEach(function (tree) { tree.open = step !== null && openTrees; });
     if (step !== null) { range.value = step; }
     output.textContent = step === null ? words : step === 0 ? 'start' : 'step ' + step + ' of ' + last;
   }
@@ -184,7 +199,9 @@ class Contents:
 def draw_fragment(run: Run, kind: str, title: str, contents: Contents, notes: Notes = NO_NOTES) -> str:
     """The part of a page."""
     root = ElementTree.Element("section", {"class": f"asnets run {kind}"})
-    add(root, "style", STYLE + _FRAGMENT_STYLE + (NOTES_STYLE if notes is not NO_NOTES else ""))
+    decided = has_decisions(run)
+    more_style = NOTES_STYLE * (notes is not NO_NOTES) + DECIDING_STYLE * decided
+    add(root, "style", STYLE + _FRAGMENT_STYLE + more_style)
     add(root, "h2", title)
     record, kind_of_policy = run.record, "sampled" if run.policy.sampled else "greedy"
     facts = (
@@ -197,6 +214,11 @@ def draw_fragment(run: Run, kind: str, title: str, contents: Contents, notes: No
         add(root, "p", notes.remark, class_="remark")
     if contents.left_out:
         add(root, "p", contents.left_out, class_="note")
+    trees = _steps_with_trees(run)
+    has_trees = sum(step.decision is not None and bool(step.decision.tree) for step in run.steps)
+    if len(trees) < has_trees:
+        words = f"Trees of the search are drawn for {count(len(trees), 'step')} of {has_trees:,}."
+        add(root, "p", words, class_="note")
     if run.steps:
         _draw_timeline(root, run, notes)
         _draw_stepper(root, len(run.steps))
@@ -213,7 +235,8 @@ def draw_fragment(run: Run, kind: str, title: str, contents: Contents, notes: No
     style = f"grid-template-columns: repeat(auto-fill, minmax({width}, 1fr)); flex-basis: {width}"
     steps = add(body, "ol", class_="steps", style=style, tabindex="0", aria_label="Steps")
     for number, card in enumerate(contents.cards):
-        _draw_card(steps, number, card, run.steps[number - 1] if number else None, notes.marks.get(number, ()))
+        step = run.steps[number - 1] if number else None
+        _draw_card(steps, number, card, step, notes.marks.get(number, ()), number in trees)
     if run.steps:
         add(root, "script", _SCRIPT)
     return ElementTree.tostring(root, encoding="unicode", method="html") + "\n"
@@ -263,22 +286,29 @@ def _draw_timeline(root: ElementTree.Element, run: Run, notes: Notes) -> None:
     """A bar for each step, as high as its action was likely."""
     chances = [step.probability for step in run.steps]
     figure = add(root, "figure", class_="timeline")
-    least = min(chances)
+    least = min((chance for chance in chances if not math.isnan(chance)), default=math.nan)
     words = f"Probability of the chosen action at each of {count(len(chances), 'step')}; the least is {percent(least)}."
     if least < _UNSURE:
         words += f" Amber: less than {percent(_UNSURE)}."
     if notes.caption:
         words += f" {notes.caption}"
+    words += left_caption(run)
     width = 8.0 * len(chances)
     picture = new_svg(width, 42, "Probability of each step", words)
     picture.set("preserveAspectRatio", "none")
     picture.set("style", f"max-width: {2 * width:.0f}px")
     for number, chance in enumerate(chances, 1):
-        style = "level" if chance >= _UNSURE else "level unsure"
+        style = "level unsure" if chance < _UNSURE else "level"
         style += " marked" if notes.is_marked_choice(number) else ""
-        bar = add(picture, "rect", x=8 * number - 7, y=41 - 40 * chance, width=6, height=40 * chance + 1, class_=style)
+        step = run.steps[number - 1]
+        style += " left" if step.leaves_policy else ""
+        height = 0.0 if math.isnan(chance) else 40 * chance
+        bar = add(picture, "rect", x=8 * number - 7, y=41 - height, width=6, height=height + 1, class_=style)
         bar.set("data-at", str(number))
-        add(bar, "title", text=f"step {number}: {percent(chance)}")
+        decided = decided_words(step)
+        add(bar, "title", text=f"step {number}: {percent(chance)}" + (f"; {decided}" if decided else ""))
+        if step.leaves_policy:
+            draw_sign(picture, 8 * number - 4, 6, 4, f"step {number}: {decided}")
     figure.append(picture)
     add(figure, "figcaption", words)
 
@@ -293,9 +323,15 @@ def _draw_stepper(root: ElementTree.Element, last: int) -> None:
 
 
 def _draw_card(
-    parent: ElementTree.Element, number: int, card: Card, step: RunStep | None, marks: Sequence[Mark]
+    parent: ElementTree.Element,
+    number: int,
+    card: Card,
+    step: RunStep | None,
+    marks: Sequence[Mark],
+    with_tree: bool,
 ) -> None:
-    item = add(parent, "li", class_="card marked" if marks else "card", data_at=str(number))
+    style = "card" + " marked" * bool(marks) + " left" * (step is not None and step.leaves_policy)
+    item = add(parent, "li", class_=style, data_at=str(number))
     heading = add(item, "h3", f"{number} " if step else "Start")
     if step is not None:
         add(heading, "span", step.action, class_="name")
@@ -310,10 +346,35 @@ def _draw_card(
         figure.append(card.picture)
     if step is not None:
         _draw_options(item, step)
+        draw_decision(item, step)
+        if with_tree:
+            _draw_tree(item, step)
     if card.added or card.deleted:
         _draw_changes(item, card)
     if card.num_true is not None:
         _draw_state(item, card.true, card.num_true, is_open=step is None)
+
+
+def _steps_with_trees(run: Run) -> set[int]:
+    """The steps whose trees are drawn: so many that the page stays small, those that left the policy first."""
+    has_tree = [n for n, step in enumerate(run.steps, 1) if step.decision is not None and step.decision.tree]
+    return set(sorted(has_tree, key=lambda number: not run.steps[number - 1].leaves_policy)[:MAX_TREES])
+
+
+def _draw_tree(item: ElementTree.Element, step: RunStep) -> None:
+    picture = draw_tree(step)
+    if picture is None:
+        return
+    details = add(item, "details", class_="tree")
+    add(details, "summary", "The tree of the search")
+    picture.set("style", f"min-width: {0.8 * float(picture.get('width', '0')):.0f}px")
+    figure = add(details, "figure")
+    figure.append(picture)
+    words = "Actions, what they may lead to, actions there. Value: expected cost. Visits: in all steps so far."
+    words += " Thick frame: taken."
+    if step.leaves_policy:
+        words += " Dashed frame: what the policy alone does."
+    add(figure, "figcaption", words)
 
 
 def _draw_options(item: ElementTree.Element, step: RunStep) -> None:

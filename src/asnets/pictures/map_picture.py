@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from asnets.pictures.deciding import LEFT_WORDS, decided_words, draw_sign
 from asnets.pictures.layout import Places, lay_out
 from asnets.pictures.style import new_svg, percent
 from asnets.pictures.svg import add, add_text, num_cells, shortened
@@ -112,6 +113,10 @@ class _Map:
     def is_roomy(self) -> bool:
         return self.road >= _ROOMY
 
+    @property
+    def _leaves_policy(self) -> bool:
+        return any(step.leaves_policy for step in self.run.steps)
+
     def draw(self, title: str) -> ElementTree.Element:
         legend = self._legend_rows()
         legend_top = self.top + self.map_height + _MARGIN + (36 if self.is_roomy else 18)
@@ -121,6 +126,8 @@ class _Map:
         self._draw_path(add(root, "g", class_="path"))
         self._draw_places(add(root, "g", class_="places"))
         self._draw_tires(add(root, "g", class_="tires"))
+        if self._leaves_policy:
+            self._draw_signs(add(root, "g", class_="signs"))
         self._draw_chances(add(root, "g", class_="chances"))
         self._draw_car(root)
         for row, items in enumerate(legend):
@@ -254,6 +261,16 @@ class _Map:
                     text.set("display", "none")
                 shown.add(road)
 
+    def _draw_signs(self, group: ElementTree.Element) -> None:
+        """Where a step is not what the policy alone would have done: beside the road, or the location."""
+        for leg, step in zip(self.legs, self.run.steps, strict=True):
+            if step.leaves_policy:
+                (x1, y1), (x2, y2) = self.at[leg.here], self.at[leg.there]
+                beside = 0.0 if leg.is_move else self.radius + 12
+                words = f"step {leg.number}: {decided_words(step)}"
+                sign = draw_sign(group, (x1 + x2) / 2 + beside, (y1 + y2) / 2 - 14, 6, words)
+                sign.set("data-at", str(leg.number))
+
     def _draw_car(self, root: ElementTree.Element) -> None:
         last = self.legs[-1] if self.legs else None
         x, y = self.at[last.there if last else self.world.start]
@@ -276,6 +293,7 @@ class _Map:
             ("flat", "tire went flat here"),
             ("car", "the car, in the end"),
         ]
+        items += [("sign", LEFT_WORDS[2:])] if self._leaves_policy else []
         rows: list[list[tuple[str, str]]] = [[]]
         for item in items:
             if sum(map(_legend_width, [*rows[-1], item])) > self.width - 2 * 14:
@@ -293,6 +311,8 @@ class _Map:
                 _draw_spare(group, x + 9, y, 7)
             elif kind == "flat":
                 _draw_flat(group, x + 9, y, 7)
+            elif kind == "sign":
+                draw_sign(group, x + 9, y, 6, words)
             else:
                 add(group, "circle", cx=x + 9, cy=y, r=6, class_=kind)
             add_text(group, x + 25, y + 4, words, "small")

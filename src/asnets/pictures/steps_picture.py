@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from asnets.pictures.deciding import LEFT_WORDS, decided_words, draw_sign
 from asnets.pictures.style import new_svg, percent
 from asnets.pictures.svg import add, add_text, num_cells, shortened
 from asnets.words import count
@@ -29,14 +30,21 @@ def draw_steps(run: Run, title: str) -> ElementTree.Element:
     changes = chance + 18
     lines = [_changes(step) for step in steps]
     width = changes + _CELL * max([12, *(num_cells(words) for part in lines for _, words in part)]) + 14
-    heights = [_LINE * max(1, len(part)) + 8 for part in lines]
-    height = 44 + sum(heights) + (26 if left_out else 0) + 6
+    heights = [
+        _LINE * max(1 + bool(decided_words(step)), len(part)) + 8 for step, part in zip(steps, lines, strict=True)
+    ]
+    left = any(step.leaves_policy for step in steps)
+    height = 44 + sum(heights) + (26 if left_out else 0) + (26 if left else 0) + 6
     description = (
         f"{count(len(run.steps), 'step')}. Of each: the action, its probability beside those of the other enabled "
         "actions, and the propositions that became true (+) and false (−)."
     )
     root = new_svg(width, height, title, description)
-    for x, words in ((54.0, "action"), (bar, "probabilities of enabled actions"), (changes, "what changed")):
+    for x, words in (
+        (54.0, f"action ({LEFT_WORDS})" if left else "action"),
+        (bar, "probabilities of enabled actions"),
+        (changes, "what changed"),
+    ):
         add_text(root, x, 22, words, "small")
     top = 44.0
     for number, (step, part, row_height) in enumerate(zip(steps, lines, heights, strict=True), 1):
@@ -44,12 +52,20 @@ def draw_steps(run: Run, title: str) -> ElementTree.Element:
         row.set("data-at", str(number))
         add_text(row, 42, top, f"{number}", "small end")
         add_text(row, 54, top, shortened(step.action, _MAX_ACTION_CELLS), "name")
+        if decided := decided_words(step):
+            text = add_text(row, 54, top + _LINE, shortened(decided, int((changes - 60) / 6)), "small")
+            add(text, "title", text=decided)
+        if step.leaves_policy:
+            draw_sign(row, 12, top - 4, 6, decided)
         _draw_shares(row, bar, top - 11, step)
         add_text(row, chance, top, percent(step.probability), "strong end")
         for index, (sign, words) in enumerate(part):
             style = {"+": "name plus", "−": "name minus"}.get(sign, "small")
             add_text(row, changes, top + _LINE * index, words, style)
         top += row_height
+    if left:
+        add_text(root, 54, top + 8, LEFT_WORDS, "small")
+        top += 26
     if left_out:
         words = f"The first {count(len(steps), 'step')} are shown; {count(left_out, 'step')} after them are left out."
         add_text(root, 54, top + 8, words, "small")

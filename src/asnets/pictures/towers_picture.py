@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from asnets.pictures.blocks import BlocksWorld, Goal, Situation, Tower
+from asnets.pictures.deciding import LEFT_WORDS, decided_words, draw_sign
 from asnets.pictures.style import new_svg, percent
 from asnets.pictures.svg import add, add_text, num_cells, number_text, shortened
 from asnets.words import count
@@ -233,13 +234,14 @@ def draw_towers(painter: TowersPainter, scenes: list[Scene], run: Run, title: st
     goal_width = 0.0 if goal is None else float(goal.get("width", "0"))
     note = 24.0 if left_out else 0.0
     keys = block_keys(painter.world)
+    left = any(step.leaves_policy for step in run.steps)
     rows = -(-len(shown) // across)
     width = max(across * cell_width, goal_width + 2 * _CELL_GAP, 560.0) + _CELL_GAP
     record = run.record
     description = (
         f"The towers after each of {count(record.steps, 'step')}, and the goal. {painter.description(scenes[-1])}"
     )
-    height = 12 + goal_height + note + rows * cell_height + _KEY_ROW * len(keys) + 14
+    height = 12 + goal_height + note + rows * cell_height + _KEY_ROW * (len(keys) + left) + 14
     root = new_svg(width, height, title, description)
     top = 12.0
     if goal is not None:
@@ -269,6 +271,8 @@ def draw_towers(painter: TowersPainter, scenes: list[Scene], run: Run, title: st
         )
         add(key, "rect", width=16, height=12, rx=2)
         add_text(root, _CELL_GAP + 24, top + _KEY_ROW * row + 10, words, "small")
+    if left:
+        add_text(root, _CELL_GAP, top + _KEY_ROW * len(keys) + 10, LEFT_WORDS, "small")
     return root
 
 
@@ -278,6 +282,8 @@ def _draw_caption(cell: ElementTree.Element, scene: Scene, run: Run, width: floa
         return
     step = run.steps[scene.number - 1]
     add_text(cell, 0, 14, f"{scene.number} · {percent(step.probability)}", "strong")
+    if step.leaves_policy:
+        draw_sign(cell, min(width - 8, 90), 10, 6, decided_words(step))
     add_text(cell, 0, 30, shortened(step.action, int(width / 7)), "name")
     if scene.note:
         note = add_text(cell, 0, 44, shortened(scene.note, int(width / 6)), "small warn")

@@ -22,6 +22,7 @@ from asnets.pictures.style import percent
 from asnets.policies import SavedPolicy
 from asnets.simulator import State
 from asnets.solving import Solved
+from asnets.testing.result import PolicyTest
 from asnets.training.history import History
 from asnets.verification.result import NUMBERS, Verification
 from asnets.words import count
@@ -155,16 +156,38 @@ def _(result: Verification) -> str:
 
 
 @view_of.register
+def _(test: PolicyTest) -> str:
+    """The test of a policy: how much was decided, and groups of findings."""
+    view = HtmlView(f"{test.policy} on {test.task.problem} of {test.task.domain}", "test")
+    view.facts(
+        [
+            ("states", f"{test.states:,}, {test.decided:,} of them decided"),
+            ("choice", f"as good as any in {test.as_good:,}, worse in {len(test.findings):,}"),
+            *([("limits", "; ".join(test.limits))] if test.limits else []),
+        ]
+    )
+    rows = []
+    for group in test.groups:
+        small = None if group.smallest is None else group.smallest.small
+        size = "–" if small is None else count(small.objects, "object")
+        rows.append((group.reason, group.chosen, group.better, f"{len(group.findings):,}", size))
+    if rows:
+        view.table(("reason", "choice", "better", "findings", "smallest"), rows)
+    return view.html()
+
+
+@view_of.register
 def _(policy: SavedPolicy) -> str:
     """The policy of a planner."""
     origin = policy.origin
     penalty = f", penalty {origin.penalty:g}" if origin.objective == "penalty" else ""
+    stopped = "" if origin.status == "converged" else "; guaranteed: the search has not converged"
     view = HtmlView(f"Policy for {policy.task.problem} of {policy.task.domain}", "table")
     view.facts(
         [
             ("found by", f"{policy.name}, ε {origin.epsilon:g}, seed {origin.seed}"),
             ("states", f"{len(policy.actions):,}"),
-            _value(origin.objective, origin.value, f" ({origin.costs} costs{penalty})"),
+            _value(origin.objective, origin.value, f" ({origin.costs} costs{penalty}{stopped})"),
         ]
     )
     return view.html()
@@ -182,6 +205,7 @@ def _(solved: Solved) -> str:
             ("planner", f"{solver.planner} with {solver.heuristic}"),
             ("status", "converged" if converged else stopped),
             _value(solver.objective, solution.value, "" if converged else " (not final)"),
+            *([] if solution.lower is None else [("bounds", f"{solution.lower:g} to {solution.upper:g}")]),
             *([("penalty", f"{solver.penalty:g}")] if solver.objective == "penalty" else []),
             ("states", f"{solution.expanded:,} expanded, {solution.evaluated:,} evaluated"),
             ("effort", f"{solution.backups:,} backups, {solution.seconds:.2f} s, {solution.peak_memory / 1e6:,.0f} MB"),

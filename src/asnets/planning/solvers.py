@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, cast, get_args
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -52,15 +52,13 @@ class PlannerInfo:
     starts_from_policy: bool
 
 
-class NativePolicy(Protocol):
-    """A policy of a task that runs in the compiled core, such as `asnets.policies.NativeNetworkPolicy`."""
+class StartPolicy(Protocol):
+    """A policy of a task, as a search may start from; planners take those that run in the compiled core (`native`)."""
 
     @property
     def name(self) -> str: ...
     @property
     def task(self) -> GroundTask: ...
-    @property
-    def native(self) -> _native.Policy: ...
 
 
 PLANNERS: dict[str, PlannerInfo] = {info.name: info for info in (PlannerInfo(*entry) for entry in _native.planners())}
@@ -161,30 +159,31 @@ class PolicyTable:
     Attributes:
         states: The states that it can visit, packed and one after the other, the one that it is from first.
         actions: What it does in each; GIVE_UP at goals, dead ends and where it gives up.
-        values: The value of each. Where the first state was not solved, what the policy guarantees there: a cost that
-            it is at most, a probability that it is at least.
-        bound: The latter for the first state; None where it was solved (bounds are those of the search then), or where
-            nothing is known for certain.
+        values: The value of each. If the search was stopped, what the policy guarantees there: a cost that it is at
+            most, a probability that it is at least.
+        bound: The latter for the first state; None where nothing is known for certain, and where the search has
+            converged (bounds are those of the search then).
+        converged: Whether it has: the policy is the greedy one.
     """
 
     states: npt.NDArray[np.uint64]
     actions: npt.NDArray[np.int32]
     values: npt.NDArray[np.float64]
     bound: float | None
+    converged: bool
 
 
-def native_policy(policy: object) -> NativePolicy:
-    """A policy as planners take it.
-
-    Raises:
-        ConfigError: If it does not run in the compiled core.
-    """
-    if isinstance(getattr(policy, "native", None), _native.Policy):
-        return cast(NativePolicy, policy)
-    name = getattr(policy, "name", type(policy).__name__)
+def _native_policy(task: GroundTask, planner: str, policy: StartPolicy) -> _native.Policy:
+    if not PLANNERS[planner].starts_from_policy:
+        able = _those_that(lambda info: info.starts_from_policy)
+        raise ConfigError(f"the planner {planner!r} does not start from a policy; expected: {able}")
+    task.check_same(policy.task)
+    native = getattr(policy, "native", None)
+    if isinstance(native, _native.Policy):
+        return native
     raise ConfigError(
-        f"the policy {name!r} does not run in the compiled core, where planners ask it; networks with the features and "
-        "pooling of the core do, and policies of planners"
+        f"the policy {policy.name!r} does not run in the compiled core, where planners ask it; networks with the "
+        "features and pooling of the core do, and policies of planners"
     )
 
 
@@ -279,7 +278,7 @@ class Solver:
         depth: int | None = None,
         objective: str = "penalty",
         anytime: bool = False,
-        policy: NativePolicy | None = None,
+        policy: StartPolicy | None = None,
     ) -> None:
         """Sets up a planner.
 
@@ -307,11 +306,7 @@ class Solver:
             penalty = default_penalty(task)
         check_options(planner, heuristic, epsilon=epsilon, penalty=penalty, seed=seed, depth=depth, objective=objective)
         require_supported_costs(task, planner, objective)
-        if policy is not None:
-            if not PLANNERS[planner].starts_from_policy:
-                able = _those_that(lambda info: info.starts_from_policy)
-                raise ConfigError(f"the planner {planner!r} does not start from a policy; expected: {able}")
-            task.check_same(native_policy(policy).task)
+        native = None if policy is None else _native_policy(task, planner, policy)
         self.task = task
         self.planner = planner
         self.heuristic = heuristic
@@ -333,7 +328,7 @@ class Solver:
             depth or 3,
             objective,
             self.anytime,
-            None if policy is None else policy.native,
+            native,
         )
 
     def __repr__(self) -> str:
@@ -559,7 +554,7 @@ class Solver:
         self._native.take_back(states)
 
     def policy_table(self, state: int, deadline: Deadline = NO_DEADLINE) -> PolicyTable:
-        """The policy from a state on: where the state is not solved, the best one that is known for certain.
+        """The policy from a state on: if the search for it was stopped, the best one that is known for certain.
 
         Raises:
             ConfigError: If the state has not been solved, and the solver is not `anytime`.
@@ -567,13 +562,15 @@ class Solver:
         """
         if not self.anytime:
             self._require_solved(state)
-        solved = self.is_solved(state)
+        is_stopped = state == self.initial and self._last is not None and self._last.status != "converged"
+        is_greedy = not self.anytime or (self.is_solved(state) and not is_stopped)
         with self._enumerating():
-            states, actions, values, bound, status = self._native.policy_table(state, deadline.native)
+            states, actions, values, bound, status = self._native.policy_table(state, is_greedy, deadline.native)
         self._require_all(status, deadline)
         if self.objective == "maxprob":
             values, bound = 1 - values, _complement(min(bound, 1.0), 0.0)
-        return PolicyTable(states, actions, values, bound if not solved and math.isfinite(bound) else None)
+        known = None if is_greedy or not math.isfinite(bound) else bound
+        return PolicyTable(states, actions, values, known, is_greedy)
 
     def _require_solved(self, state: int) -> None:
         if not self.is_solved(state):

@@ -32,7 +32,7 @@ ON_LOOP: dict[str, str] = {
 }
 """What to do where a run came back to where it was without progress, by name."""
 DEFAULT_ON_LOOP = "next"
-"""Of runs of trained policies; `docs/search.md` has the figures."""
+"""Of runs of trained policies in the compiled core; `docs/search.md` has the figures."""
 DEFAULT_SHIELD_EXPANSIONS = 1000
 """States that a shield expands, at most, before each step."""
 
@@ -213,12 +213,24 @@ class GuardedPolicy:
 def guarded(
     policy: TaskPolicy,
     *,
-    on_loop: str = "none",
+    on_loop: str | None = None,
     shield: bool = False,
     shield_expansions: int = DEFAULT_SHIELD_EXPANSIONS,
     search: OnlineSearch | None = None,
 ) -> TaskPolicy:
-    """The policy with the guards that are asked for; the policy itself where there are none. See `GuardedPolicy`."""
+    """The policy with the guards that are asked for; the policy itself where there are none. See `GuardedPolicy`.
+
+    Args:
+        policy: Any policy.
+        on_loop: None for `DEFAULT_ON_LOOP`, where the policy is in the compiled core and there is no search, and "none"
+            elsewhere.
+        shield: As for `GuardedPolicy`, like the others.
+        shield_expansions: Of the shield.
+        search: What decides.
+    """
+    if on_loop is None:
+        is_left = search is None and getattr(policy, "native", None) is not None
+        on_loop = DEFAULT_ON_LOOP if is_left else "none"
     if on_loop == "none" and not shield and search is None:
         return policy
     return GuardedPolicy(policy, on_loop=on_loop, shield=shield, shield_expansions=shield_expansions, search=search)

@@ -152,7 +152,8 @@ def extract_policy(solver: Solver, deadline: Deadline = NO_DEADLINE) -> SavedPol
     as far as the search has looked; `origin.guarantee` says what is certain.
 
     Raises:
-        ConfigError: If the solver has not converged and is not `anytime`, or never does (ssipp, puct).
+        ConfigError: If the solver has not converged and is not `anytime`, or never does (ssipp and puct decide as they
+            go).
         LimitError: If the deadline passes.
     """
     is_known = solver.is_solved(solver.initial) or solver.anytime
@@ -167,18 +168,18 @@ def giving_up(solver: Solver) -> SavedPolicy:
     for proposition in solver.propositions(solver.initial).tolist():
         words[proposition // 64] |= np.uint64(1 << proposition % 64)
     value = 0.0 if solver.objective == "maxprob" else solver.penalty
-    return _policy_of(solver, PolicyTable(words, np.array([GIVE_UP], np.int32), np.array([value]), value))
+    return _policy_of(solver, PolicyTable(words, np.array([GIVE_UP], np.int32), np.array([value]), value, False))
 
 
 def _policy_of(solver: Solver, table: PolicyTable) -> SavedPolicy:
     solution = solver.last_solution
     lower, upper = (None, None) if solution is None else (solution.lower, solution.upper)
-    status, value, guarantee = "converged", solver.value(solver.initial), table.bound
-    if not solver.is_solved(solver.initial):
-        status = "interrupted" if solution is None else solution.status
-        value = float(table.values[0])
-    elif guarantee is None:
+    if table.converged:
+        status, value = "converged", solver.value(solver.initial)
         guarantee = lower if solver.objective == "maxprob" else upper
+    else:
+        status, value = "interrupted" if solution is None else solution.status, float(table.values[0])
+        guarantee = table.bound
     origin = PolicyOrigin(
         solver.task.domain,
         solver.task.problem,

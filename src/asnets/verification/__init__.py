@@ -13,6 +13,7 @@ from asnets.verification.rational import (
     failures_of,
     fraction_as_json,
     rational_chain,
+    rational_values,
     solve_rational,
 )
 from asnets.verification.reachability import GoalProspects, goal_prospects, sure_states
@@ -54,6 +55,7 @@ __all__ = [
     "fraction_as_json",
     "goal_prospects",
     "rational_chain",
+    "rational_values",
     "solve_chain",
     "solve_rational",
     "sure_states",

@@ -228,7 +228,6 @@ def solve_rational(
     if len(chain) == 0:
         raise ConfigError("a chain has at least one state")
     components = _components(chain.successors, deadline)
-    reaches = _reaches_goal(chain, components)
     ends = _ends(chain, components, failure_of)
     kinds = [] if failure_of is None else [Failure.DEAD_END, Failure.LOOP, Failure.GIVES_UP]
 
@@ -240,16 +239,9 @@ def solve_rational(
             failing[state][kinds.index(end)] = one
     ended = _solve(chain.successors, components, failing, set(ends), deadline)
 
-    stopped = {state for state in range(len(chain)) if chain.goals[state] or not reaches[state]}
-    first = [[zero, zero, zero] for _ in range(len(chain))]
-    for state in range(len(chain)):
-        if chain.goals[state]:
-            first[state][0] = one
-        elif state not in stopped:
-            first[state][1:] = [one, sum(chain.cost_shares[state].values(), zero)]
-    moments = _solve(chain.successors, components, first, stopped, deadline)
+    moments, stopped = _first_moments(chain, components, deadline)
     reached = [moment[0] for moment in moments]
-    values = [moment[2] + penalty * (1 - moment[0]) for moment in moments]
+    values = _values(moments, penalty)
 
     second = [[zero, penalty**2 if state in stopped else zero] for state in range(len(chain))]
     for state in range(len(chain)):
@@ -276,6 +268,24 @@ def solve_rational(
     )
 
 
+def rational_values(chain: RationalChain, *, penalty: Fraction, deadline: Deadline = NO_DEADLINE) -> list[Fraction]:
+    """The expected cost from each state of a chain, with the penalty where a run fails.
+
+    Raises:
+        LimitError: If the deadline passes.
+
+    Example:
+        >>> from fractions import Fraction
+        >>> from asnets.verification import rational_chain, rational_values
+        >>> chain = rational_chain(asnets.solve(asnets.generate("triangle-tireworld", 2)).policy)
+        >>> rational_values(chain, penalty=Fraction(500))[0]
+        Fraction(23, 2)
+    """
+    components = _components(chain.successors, deadline)
+    moments, _ = _first_moments(chain, components, deadline)
+    return _values(moments, penalty)
+
+
 def failures_of(chain: RationalChain, model: ExplicitModel, solution: ChainSolution) -> FailureOf:
     """How runs fail that end in a component, as the solution with floats says: that is no question of numbers.
 
@@ -298,6 +308,31 @@ def failures_of(chain: RationalChain, model: ExplicitModel, solution: ChainSolut
         return Failure.NONE if number < 0 else Failure(int(solution.failures[number]))
 
     return failure_of
+
+
+def _first_moments(
+    chain: RationalChain, components: list[list[int]], deadline: Deadline
+) -> tuple[list[list[Fraction]], set[int]]:
+    """Of each state, the probability of the goal, and expected steps and cost until the goal or failure.
+
+    Returns:
+        These, and the states in which runs end: goals, and where the goal is out of the policy's reach.
+    """
+    zero, one = Fraction(0), Fraction(1)
+    reaches = _reaches_goal(chain, components)
+    stopped = {state for state in range(len(chain)) if chain.goals[state] or not reaches[state]}
+    first = [[zero, zero, zero] for _ in range(len(chain))]
+    for state in range(len(chain)):
+        if chain.goals[state]:
+            first[state][0] = one
+        elif state not in stopped:
+            first[state][1:] = [one, sum(chain.cost_shares[state].values(), zero)]
+    return _solve(chain.successors, components, first, stopped, deadline), stopped
+
+
+def _values(moments: list[list[Fraction]], penalty: Fraction) -> list[Fraction]:
+    """Expected costs with the penalty."""
+    return [cost + penalty * (1 - goal) for goal, _, cost in moments]
 
 
 def _ends(chain: RationalChain, components: list[list[int]], failure_of: FailureOf | None) -> dict[int, Failure]:

@@ -45,7 +45,8 @@ def landmark_pair(systems: Sequence[SystemInfo]) -> tuple[SystemInfo, SystemInfo
             continue
         blind = with_features.preset.changed(features=())
         for without in systems:
-            if without.preset == blind and without.train == with_features.train:
+            is_same = (without.train, without.guard) == (with_features.train, with_features.guard)
+            if without.preset == blind and is_same:
                 return with_features, without
     return None
 

@@ -24,11 +24,14 @@ def run_pictures(store: Store, experiments: Sequence[ExperimentResults]) -> list
 def _draw(experiment: ExperimentResults, system: SystemInfo, row: Row, model: bytes) -> Picture:
     # Imported here, since a report without models needs none of it.
     from asnets.api import Policy
+    from asnets.experiments.definition import guard_options
     from asnets.experiments.work import read_task
     from asnets.pictures import draw_run
+    from asnets.policies.guarded import guarded
 
     task = read_task(experiment.definition["picture"])
-    picture = draw_run(Policy.from_bytes(model), task, seed=row.seed, max_steps=row.payload["max_steps"])
+    policy = guarded(Policy.from_bytes(model).of(task), **guard_options(row.payload.get("guard", {})))
+    picture = draw_run(policy, task, seed=row.seed, max_steps=row.payload["max_steps"])
     caption = f"{experiment.title}: a run of {system.title} on {task.problem}, seed {row.seed}."
     return Picture(f"run-{experiment.file_name}", caption, picture.html, picture.svg)
 
