@@ -29,7 +29,8 @@ class StepClock {
   // How many more of `wanted` may be done.
   std::size_t allows(std::size_t wanted) const {
     if (has_clock_ && deadline_.has_passed()) return 0;
-    return wanted < count_ - spent_ ? wanted : count_ - spent_;
+    // A share is rounded, and a step has one of each at least: more may be spent than there was.
+    return spent_ < count_ ? std::min(wanted, count_ - spent_) : 0;
   }
   void spend(std::size_t number) { spent_ += number; }
   std::size_t spent() const { return spent_; }
