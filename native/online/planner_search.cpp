@@ -274,12 +274,9 @@ void PlannerSearch::guard(StateId state, const Word* words, ActionId preferred, 
   }
   const double for_plan = plan_is_better_.value();
   const double for_policy = policy_is_better_.value();
-  const bool is_known = of_policy_.size() >= kPairs;  // Or else what was seen in the last steps counts.
-  const bool fails = is_known ? std::any_of(of_policy_.begin(), of_policy_.end(), [](const Rollout& r) { return !r.reaches_goal; })
-                              : policy_fails();
   if (for_plan >= needed && for_plan > for_policy) {
     decision.reason = Reason::kTested;
-  } else if (fails && for_policy < kTrusted) {
+  } else if (policy_fails() && for_policy < kTrusted) {
     decision.reason = Reason::kPolicyFails;
   } else {
     take_policy(policy_runs_ == 0 ? Reason::kNoBudget : Reason::kNotBetter);

@@ -24,7 +24,7 @@ class AsnetsError(Exception):
         ...     asnets.solve(asnets.generate("gripper", 1), planner="lrtpd")
         ... except asnets.AsnetsError as error:
         ...     print(error)
-        unknown planner 'lrtpd'; expected one of vi, lrtdp, ilao, cgilao, ssipp
+        unknown planner 'lrtpd'; expected one of vi, lrtdp, ilao, cgilao, ssipp, puct
     """
 
 
