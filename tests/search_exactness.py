@@ -100,13 +100,13 @@ class Outcomes:
         values: Estimated, by case.
         gains: The exact value of the policy less that, by case.
         worse: Cases in which the first test found it to be worse.
-        losses: Of those in which the second one did too: as measured by that, with the policy's value.
+        losses: Of those in which the second one did too: as measured by that, with the number of the case.
     """
 
     values: list[float] = field(default_factory=list)
     gains: list[float] = field(default_factory=list)
     worse: int = 0
-    losses: list[tuple[float, float]] = field(default_factory=list)
+    losses: list[tuple[float, int]] = field(default_factory=list)
 
 
 @dataclass
@@ -209,7 +209,7 @@ def compare_case(case: Case, number: int, result: Comparison) -> None:
         outcomes.worse += 1
         value, error = judge.mean(guarded, MORE_RUNS, number + 2**32)
         if value - case.value > QUANTILE_99 * error + 1e-9:
-            outcomes.losses.append((value - case.value, case.value))
+            outcomes.losses.append((value - case.value, number))
     result.unsound += not has_sound_bounds(case, number)
 
 
@@ -274,6 +274,9 @@ def table(result: Comparison) -> list[str]:
             f"{np.mean(outcomes.gains):10.2f} {outcomes.worse:6} ({0.01 * len(cases):.0f}) {len(losses):16} "
             f"{max(losses, default=0.0):13.2f} {sum(losses) / len(cases):10.3f}"
         )
+    for setting, outcomes in result.outcomes.items():
+        each = ", ".join(f"{loss:.2f} (case {number})" for loss, number in sorted(outcomes.losses, reverse=True))
+        lines += [f"losses of {setting.search} at {setting.error_rate:g}: {each}"] if each else []
     lines.append(f"bounds of solvers that start from the policy: {result.unsound} of {len(cases)} wrong")
     return lines
 
