@@ -108,6 +108,8 @@ def test_export_of_a_shielded_policy(tires: tuple[Path, Path], tmp_path: Path) -
     [
         (("--on-loop", "often"), "unknown rule for loops 'often'; expected one of none, next, sample, search"),
         (("--on-loop", "search"), "needs a search"),
+        (("--shield-expansions", "3"), "expected --shield (shield=True) beside them"),
+        (("--shield", "--shield-expansions", str(2**62)), "must be between 0 and 2^62 - 1, not 46"),
         (("--on-loop", "next", "--exact"), "depends on the run so far, not on the state alone"),
     ],
 )
