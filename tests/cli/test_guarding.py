@@ -138,6 +138,23 @@ def test_simulate_by_search_alone(tires: tuple[Path, Path], search: str) -> None
     assert (traced["guard"], len(traced["trace"]["steps"]) > 0) == (guard, True)
 
 
+@pytest.mark.parametrize("search", asnets.SEARCHES)
+def test_search_with_too_many_successors(tmp_path: Path, search: str) -> None:
+    facts = [f"(p{number})" for number in range(21)]
+    chances = " ".join(f"(probabilistic 1/2 {fact})" for fact in facts)
+    task = tmp_path / "task.pddl"
+    task.write_text(
+        f"(define (domain many) (:requirements :probabilistic-effects) (:predicates (g) {' '.join(facts)})"
+        f"(:action draw :effect (and {chances})) (:action end :precondition (p0) :effect (g))"
+        "(:action wait :effect (not (p0))))"
+        "(define (problem many-1) (:domain many) (:init) (:goal (g)))"
+    )
+    options = ("--search", search, "--rollouts-per-step", 5, "--episodes", 1)
+    for more in ((), ("--trace",)):
+        result = invoke("simulate", task, *options, *more)
+        assert (result.exit_code, "the action (draw) of many-1 has too many successors" in result.stderr) == (4, True)
+
+
 def test_simulate_a_policy_with_search(tires: tuple[Path, Path], tmp_path: Path) -> None:
     options = ("--search", "puct", "--rollouts-per-step", 40, "--episodes", 10)
     values = json.loads(invoke("simulate", *tires, "--policy", "random", *options, "--json", "--quiet").stdout)
