@@ -155,6 +155,20 @@ def test_search_with_too_many_successors(tmp_path: Path, search: str) -> None:
         assert (result.exit_code, "the action (draw) of many-1 has too many successors" in result.stderr) == (4, True)
 
 
+def test_search_where_actions_cost_nothing(tmp_path: Path) -> None:
+    task = tmp_path / "task.pddl"
+    task.write_text(
+        "(define (domain free) (:requirements :fluents) (:predicates (a) (g)) (:functions (total-cost))"
+        "(:action turn :effect (a)) (:action end :precondition (a) :effect (and (g) (increase (total-cost) 1))))"
+        "(define (problem free-1) (:domain free) (:init (= (total-cost) 0)) (:goal (g))"
+        "(:metric minimize (total-cost)))"
+    )
+    options = ("--costs", "metric", "--rollouts-per-step", 5, "--episodes", 2)
+    result = invoke("simulate", task, *options, "--search", "puct")
+    assert (result.exit_code, "expected one of: rollout, lrtdp" in result.stderr) == (2, True)
+    assert invoke("simulate", task, *options, "--search", "lrtdp").exit_code == 0
+
+
 def test_simulate_a_policy_with_search(tires: tuple[Path, Path], tmp_path: Path) -> None:
     options = ("--search", "puct", "--rollouts-per-step", 40, "--episodes", 10)
     values = json.loads(invoke("simulate", *tires, "--policy", "random", *options, "--json", "--quiet").stdout)

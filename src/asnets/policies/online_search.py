@@ -13,9 +13,8 @@ from asnets import _native
 from asnets.errors import ConfigError
 from asnets.grounding import GroundTask
 from asnets.grounding.costs import MAX_COST
-from asnets.planning import HEURISTICS
+from asnets.planning import HEURISTICS, PLANNERS
 from asnets.planning.objectives import default_penalty
-from asnets.planning.solvers import require_supported_costs
 
 
 @dataclass(frozen=True)
@@ -138,8 +137,16 @@ class OnlineSearch:
                 f"{task.problem}: actions may earn rewards, and the search {self.name!r} is for costs that are never "
                 "negative; --costs unit does without them"
             )
-        if planner is not None:
-            require_supported_costs(task, planner)
+        if planner is not None and task.native.has_zero_costs and not PLANNERS[planner].takes_zero_costs:
+            able = [
+                name
+                for name, info in SEARCHES.items()
+                if info.planner is None or PLANNERS[info.planner].takes_zero_costs
+            ]
+            raise ConfigError(
+                f"{task.problem} has actions that cost nothing, in whose cycles the search {self.name!r} may stay for "
+                f"ever; expected one of: {', '.join(able)}"
+            )
         penalty = default_penalty(task) if self.penalty is None else self.penalty
         count = self.rollouts_per_step or 0
         seconds = 0.0 if count else self.time_per_step or DEFAULT_TIME_PER_STEP
