@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import asnets
+from asnets.errors import ConfigError
 from asnets.network import NetworkConfig
 from asnets.network.model_file import save_model
 from tests.cli.running import invoke
@@ -76,6 +77,11 @@ def test_the_same_from_python(gripper: tuple[Path, Path, Path]) -> None:
     assert result.guard is not None
     assert row["guard"] == result.guard.to_dict()
     assert policy.run(task, seed=3).record.steps == int(result.finished.steps[0])
+
+
+def test_a_search_by_name_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r'expected a search such as asnets.OnlineSearch\("puct"\), not .lrtdp.'):
+        asnets.Policy.load("monster").evaluate(asnets.generate("monster", 2), search="lrtdp")  # type: ignore[arg-type]
 
 
 def test_a_shield(tires: tuple[Path, Path]) -> None:

@@ -162,6 +162,8 @@ class GuardedPolicy:
             raise ConfigError("expected a policy to guard, or a task and a search that decides at every step")
         if on_loop not in ON_LOOP:
             raise ConfigError(f"unknown rule for loops {on_loop!r}; expected one of {', '.join(ON_LOOP)}")
+        if search is not None and not isinstance(search, OnlineSearch):
+            raise ConfigError(f'expected a search such as asnets.OnlineSearch("puct"), not {search!r}')
         if on_loop == "search" and search is None:
             raise ConfigError('on_loop="search" needs a search to ask')
         if not 0 <= shield_expansions < 2**62:
