@@ -47,7 +47,7 @@ struct PyRolloutSearch : PyStepSearch {
 struct PyPlannerSearch : PyStepSearch {
   PyPlannerSearch(const PyTask& of, const PyPolicy* policy, const std::string& planner, const std::string& heuristic,
                   double epsilon, double penalty, const std::string& leaves, double seconds, std::size_t count,
-                  double error_rate, std::int64_t max_steps, unsigned threads)
+                  double error_rate, std::int64_t max_steps, unsigned threads, std::size_t memory)
       : PyStepSearch{of, {}} {
     check_parts(of, policy, seconds, count);
     PlannerSearchOptions options;
@@ -60,6 +60,7 @@ struct PyPlannerSearch : PyStepSearch {
     options.error_rate = error_rate;
     options.max_steps = max_steps;
     options.threads = threads;
+    options.memory = memory;
     make = [&of, base = policy == nullptr ? PolicyFactory{} : policy->make, options] {
       return std::make_unique<PlannerSearch>(of.task, of.generator, base, of.detectors(true), options);
     };
@@ -80,11 +81,11 @@ void bind_online(nb::module_& module) {
   nb::class_<PyPlannerSearch, PyStepSearch>(
       module, "PlannerSearch", "A planner that searches on before each step, and a guard between it and the policy.")
       .def(nb::init<const PyTask&, const PyPolicy*, const std::string&, const std::string&, double, double,
-                    const std::string&, double, std::size_t, double, std::int64_t, unsigned>(),
+                    const std::string&, double, std::size_t, double, std::int64_t, unsigned, std::size_t>(),
            nb::arg("task"), nb::arg("policy").none(), nb::arg("planner"), nb::arg("heuristic"), nb::arg("epsilon"),
            nb::arg("penalty"), nb::arg("leaves"), nb::arg("seconds"), nb::arg("count"), nb::arg("error_rate"),
-           nb::arg("max_steps"), nb::arg("threads"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
-           "Of seconds and count, the budget of a step, one is 0.");
+           nb::arg("max_steps"), nb::arg("threads"), nb::arg("memory"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
+           "Of seconds and count, the budget of a step, one is 0. At so many bytes of memory nothing more is searched; 0: none.");
 }
 
 }  // namespace asnets

@@ -85,7 +85,8 @@ void PlannerSearch::decide(const Word* state, std::span<const ActionId> allowed,
   if (decision.search_action < 0) {
     decision.action = preferred;
     decision.decider = Decider::kPolicy;
-    decision.reason = Reason::kNoBudget;
+    // In a dead end one action is as good as any.
+    decision.reason = solver_->graph().is_terminal(id) ? Reason::kProved : Reason::kNoBudget;
   } else if (decision.search_action == preferred) {
     decision.decider = Decider::kPolicy;
     decision.reason = Reason::kAgreed;
@@ -102,6 +103,7 @@ double PlannerSearch::share_of_search(const StepClock& clock) const {
 void PlannerSearch::search(StateId state, double share, Decision& decision) {
   SearchLimits limits;
   limits.seconds = share * options_.budget.seconds;
+  limits.memory = options_.memory;
   limits.trials = options_.budget.count == 0 ? 0 : std::max<std::size_t>(1, StepClock(options_.budget, share).allows(options_.budget.count));
   const std::size_t trials = solver_->statistics().trials;
   // The solver has a scope of its own, within which nobody looks at ours.

@@ -42,6 +42,7 @@ struct PlannerSearchOptions {
   double error_rate = 0.5;
   std::int64_t max_steps = 300;  // Of a rollout.
   unsigned threads = 1;
+  std::size_t memory = 0;  // Resident memory of the process at which nothing more is searched; 0: none.
 };
 
 class PlannerSearch final : public StepSearch {

@@ -25,8 +25,13 @@ Rollout RolloutRunner::go_on(const Deadline* deadline) {
     if (deadline != nullptr && deadline->has_passed()) return {cost_, false, false};
     const bool looks = detector_ != nullptr && step_ % kStepsBetweenLooks == kStepsBetweenLooks - 1;
     if (looks && detector_->is_dead_end(state_.data())) return failed();
-    Visits& visits = visits_[hash_words(state_.data(), state_.size())];
-    if (std::exchange(visits.draws, draws_) == draws_ && ++visits.count > kMostVisits) return failed();
+    const std::uint64_t hash = hash_words(state_.data(), state_.size());
+    Visits& visits = visits_[hash];
+    const bool has_drawn = std::exchange(visits.draws, draws_) != draws_;
+    // An action that has left the state as it is, is tried again.
+    const bool has_stayed = step_ > 0 && last_ == hash;
+    if (!has_drawn && !has_stayed && ++visits.count > kMostVisits) return failed();
+    last_ = hash;
     RandomStream random = stream_.split(static_cast<std::uint64_t>(step_));
     ActionId action = first_;
     if (step_ > 0 || first_ < 0) {

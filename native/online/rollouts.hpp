@@ -53,7 +53,7 @@ class RolloutRunner {
  private:
   // A rollout that has come to one state so often is given up; without visits since the one before which the policy drew an
   // action among several: then it wanders, and gets on in time.
-  static constexpr std::uint32_t kMostVisits = 8;
+  static constexpr std::uint32_t kMostVisits = 16;
   struct Visits {
     std::uint32_t count = 0;
     std::uint64_t draws = 0;  // Before the last visit.
@@ -71,6 +71,7 @@ class RolloutRunner {
   RandomStream stream_{0, 0};
   std::int64_t step_ = 0;
   double cost_ = 0;
+  std::uint64_t last_ = 0;   // The hash of the state before.
   std::uint64_t draws_ = 0;  // Of the policy.
   std::unordered_map<std::uint64_t, Visits> visits_;  // By hash of the state.
 };

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import asnets
+from asnets.errors import ConfigError
 from asnets.network import NetworkConfig
 from asnets.network.model_file import save_model
 from tests.cli.running import invoke
@@ -107,6 +108,11 @@ def test_progress_tells_goals(tires: tuple[Path, Path], monkeypatch: pytest.Monk
     assert shown[-1][1] == f"runs, {row['goals']} goals"
 
 
+def test_a_search_by_name_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r'expected a search such as asnets.OnlineSearch\("puct"\), not .lrtdp.'):
+        asnets.Policy.load("monster").evaluate(asnets.generate("monster", 2), search="lrtdp")  # type: ignore[arg-type]
+
+
 def test_a_shield(tires: tuple[Path, Path]) -> None:
     row = evaluated("triangle-tireworld", *tires, "--shield", "--exact")
     assert row["goals"] == 30
@@ -137,6 +143,8 @@ def test_export_of_a_shielded_policy(tires: tuple[Path, Path], tmp_path: Path) -
     [
         (("--on-loop", "often"), "unknown rule for loops 'often'; expected one of none, next, sample, search"),
         (("--on-loop", "search"), "needs a search"),
+        (("--shield-expansions", "3"), "expected --shield (shield=True) beside them"),
+        (("--shield", "--shield-expansions", str(2**62)), "must be between 0 and 2^62 - 1, not 46"),
         (("--on-loop", "next", "--exact"), "depends on the run so far, not on the state alone"),
     ],
 )
@@ -163,6 +171,37 @@ def test_simulate_by_search_alone(tires: tuple[Path, Path], search: str) -> None
     assert "steps by whose action was taken: " in text.stdout
     traced = json.loads(invoke("simulate", *tires, *options, "--json", "--trace").stdout)
     assert (traced["guard"], len(traced["trace"]["steps"]) > 0) == (guard, True)
+
+
+@pytest.mark.parametrize("search", asnets.SEARCHES)
+def test_search_with_too_many_successors(tmp_path: Path, search: str) -> None:
+    facts = [f"(p{number})" for number in range(21)]
+    chances = " ".join(f"(probabilistic 1/2 {fact})" for fact in facts)
+    task = tmp_path / "task.pddl"
+    task.write_text(
+        f"(define (domain many) (:requirements :probabilistic-effects) (:predicates (g) {' '.join(facts)})"
+        f"(:action draw :effect (and {chances})) (:action end :precondition (p0) :effect (g))"
+        "(:action wait :effect (not (p0))))"
+        "(define (problem many-1) (:domain many) (:init) (:goal (g)))"
+    )
+    options = ("--search", search, "--rollouts-per-step", 5, "--episodes", 1)
+    for more in ((), ("--trace",)):
+        result = invoke("simulate", task, *options, *more)
+        assert (result.exit_code, "the action (draw) of many-1 has too many successors" in result.stderr) == (4, True)
+
+
+def test_search_where_actions_cost_nothing(tmp_path: Path) -> None:
+    task = tmp_path / "task.pddl"
+    task.write_text(
+        "(define (domain free) (:requirements :fluents) (:predicates (a) (g)) (:functions (total-cost))"
+        "(:action turn :effect (a)) (:action end :precondition (a) :effect (and (g) (increase (total-cost) 1))))"
+        "(define (problem free-1) (:domain free) (:init (= (total-cost) 0)) (:goal (g))"
+        "(:metric minimize (total-cost)))"
+    )
+    options = ("--costs", "metric", "--rollouts-per-step", 5, "--episodes", 2)
+    result = invoke("simulate", task, *options, "--search", "puct")
+    assert (result.exit_code, "expected one of: rollout, lrtdp" in result.stderr) == (2, True)
+    assert invoke("simulate", task, *options, "--search", "lrtdp").exit_code == 0
 
 
 def test_simulate_a_policy_with_search(tires: tuple[Path, Path], tmp_path: Path) -> None:

@@ -293,7 +293,8 @@ def test_towers_of_too_many_blocks_are_left_out(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(("family", "size"), [("cosanostra", 3), ("monster", 2), ("gripper", 2)])
 def test_steps(family: str, size: int) -> None:
     task = family_task(family, size)
-    picture = draw_run(random_policy(task), task, max_steps=30)
+    run = random_policy(task).run(task, max_steps=30, on_loop="none")
+    picture = picture_of(run, task)
     assert picture.kind == "steps"
     svg, html = parsed(picture)
     rows = with_class(svg, "row")
@@ -387,7 +388,7 @@ def test_the_run_is_that_of_the_policy() -> None:
     task = family_task("triangle-tireworld", 3)
     policy = random_policy(task)
     picture = draw_run(policy, task, seed=5)
-    same: Run = policy.run(task, seed=5, on_loop="none")
+    same: Run = policy.run(task, seed=5)
     assert picture.run.steps == same.steps
     assert picture.run.record == same.record
     assert "· seed 5, episode 0" in words(parsed(picture)[1])

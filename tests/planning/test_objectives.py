@@ -172,7 +172,8 @@ def test_solving_every_state(planner: str, objective: str, drawn: Drawn, order: 
 @given(mdps())
 def test_q_values(planner: str, objective: str, drawn: Drawn) -> None:
     mdp = drawn.mdp
-    solver = Solver(drawn.task, planner, "lmcut", epsilon=EPSILON, penalty=50, objective=objective)
+    # Residuals of ε allow errors of ε times the steps until the end, of which there may be many.
+    solver = Solver(drawn.task, planner, "lmcut", epsilon=1e-9, penalty=50, objective=objective)
     found = solver.q_values(solver.initial)
     assert found.status == "converged"
     failing = least_failures(mdp)

@@ -290,7 +290,7 @@ def test_what_cannot_be_guarded() -> None:
         GuardedPolicy(base, on_loop="search")
     with pytest.raises(ConfigError, match="expected a policy to guard"):
         GuardedPolicy(None, task)
-    with pytest.raises(ConfigError, match="must not be negative"):
+    with pytest.raises(ConfigError, match="must be between 0 and"):
         GuardedPolicy(base, shield=True, shield_expansions=-1)
     with pytest.raises(ConfigError, match="another task"):
         GuardedPolicy(base, family_task("gripper", 2))

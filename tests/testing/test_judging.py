@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import asnets
@@ -98,6 +98,9 @@ def test_with_rewards(drawn: Drawn, seed: int) -> None:
 @settings(many, max_examples=100)
 @given(mdps(), objectives, st.integers(0, 50))
 def test_small_problems_are_decided(drawn: Drawn, objective: str, seed: int) -> None:
+    # Goals that are reached after ten thousand steps take more than that to be sure of.
+    chances = [p for of_state in drawn.mdp.choices for _, outcomes in of_state for p in outcomes.values()]
+    assume(min(chances, default=Fraction(1)) >= Fraction(1, 100))
     assert "undecided" not in check(drawn, objective, 500, 10_000, seed, 1)
 
 

@@ -166,6 +166,7 @@ def evaluate(
         error_rate=error_rate,
         penalty=penalty,
         rollout_steps=max_steps,
+        memory_limit=memory,
     )
     require(not exact or asked is None, "--exact cannot be combined with --search: what is found depends on the run")
     policy = load_trained(model)

@@ -105,6 +105,7 @@ def online_search(
     penalty: float | None = None,
     rollout_steps: int = 300,
     threads: int = 1,
+    memory_limit: int | None = None,
 ) -> OnlineSearch | None:
     """The search that the options of a command ask for.
 
@@ -118,6 +119,7 @@ def online_search(
         penalty: Likewise.
         rollout_steps: Likewise; 0 counts as 1.
         threads: Likewise.
+        memory_limit: Likewise.
 
     Raises:
         ConfigError: If they cannot be used, or stand there without a search.
@@ -143,4 +145,5 @@ def online_search(
         penalty,
         max(1, rollout_steps),
         threads,
+        memory_limit,
     )

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
-from asnets.errors import ConfigError
+from asnets.errors import ConfigError, LimitError
 from asnets.evaluation.statistics import confidence_interval_95
 from asnets.frames import frame
 from asnets.grounding.task import Floats, Ints
@@ -242,9 +242,10 @@ def simulate(
     def run(first: int, count: int) -> Episodes:
         native = native_policy(policy)
         if native is not None:
-            return _native.run_episodes(
-                native, seed, first, count, limit, min(workers, count), detect_dead_ends, deadline.native
-            )
+            with _enumerating(policy):
+                return _native.run_episodes(
+                    native, seed, first, count, limit, min(workers, count), detect_dead_ends, deadline.native
+                )
         batch = _native.EpisodeBatch(policy.task.native, seed, first, count, limit, detect_dead_ends)
         for _ in _steps(policy, batch, deadline):
             pass
@@ -347,9 +348,10 @@ def trace(
     limit = min(max_steps, _MAX_STEPS)
     native = native_policy(policy)
     if native is not None:
-        states, actions, result, decisions = _native.trace_episode(
-            native, seed, episode, limit, detect_dead_ends, deadline.native
-        )
+        with _enumerating(policy):
+            states, actions, result, decisions = _native.trace_episode(
+                native, seed, episode, limit, detect_dead_ends, deadline.native
+            )
     else:
         decisions = []
         states, actions, result = _traced(policy, seed, episode, limit, detect_dead_ends, deadline, distributions)
@@ -378,6 +380,19 @@ def native_policy(policy: TaskPolicy) -> _native.Policy | None:
     if native is not None and not isinstance(native, _native.Policy):
         raise ConfigError(f"`native` of the policy {policy.name!r} is no policy of the compiled core: {native!r}")
     return native
+
+
+@contextmanager
+def _enumerating(policy: TaskPolicy) -> Iterator[None]:
+    """Names the action where one has too many successors for the search of a policy."""
+    try:
+        yield
+    except _native.TooManySuccessors as error:
+        raise LimitError(
+            f"the action {policy.task.action_name(error.args[1])} of {policy.task.problem} has too many successors to "
+            f"be enumerated: the search of {policy.name!r} looks at all of them, up to a million for each action; "
+            "running a policy without search does not"
+        ) from None
 
 
 def _steps(

@@ -162,10 +162,12 @@ class GuardedPolicy:
             raise ConfigError("expected a policy to guard, or a task and a search that decides at every step")
         if on_loop not in ON_LOOP:
             raise ConfigError(f"unknown rule for loops {on_loop!r}; expected one of {', '.join(ON_LOOP)}")
+        if search is not None and not isinstance(search, OnlineSearch):
+            raise ConfigError(f'expected a search such as asnets.OnlineSearch("puct"), not {search!r}')
         if on_loop == "search" and search is None:
             raise ConfigError('on_loop="search" needs a search to ask')
         if not 0 <= shield_expansions < 2**62:
-            raise ConfigError(f"the expansions of the shield must not be negative, not {shield_expansions}")
+            raise ConfigError(f"the expansions of the shield must be between 0 and 2^62 - 1, not {shield_expansions}")
         of = task if policy is None else policy.task
         assert of is not None
         if task is not None and task is not of:
@@ -227,7 +229,12 @@ def guarded(
         shield: As for `GuardedPolicy`, like the others.
         shield_expansions: Of the shield.
         search: What decides.
+
+    Raises:
+        ConfigError: If an argument cannot be used, or expansions are given without a shield.
     """
+    if not shield and shield_expansions != DEFAULT_SHIELD_EXPANSIONS:
+        raise ConfigError("expansions of a shield are given without one: expected --shield (shield=True) beside them")
     if on_loop is None:
         is_left = search is None and getattr(policy, "native", None) is not None
         on_loop = DEFAULT_ON_LOOP if is_left else "none"

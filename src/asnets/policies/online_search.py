@@ -13,9 +13,8 @@ from asnets import _native
 from asnets.errors import ConfigError
 from asnets.grounding import GroundTask
 from asnets.grounding.costs import MAX_COST
-from asnets.planning import HEURISTICS
+from asnets.planning import HEURISTICS, PLANNERS
 from asnets.planning.objectives import default_penalty
-from asnets.planning.solvers import require_supported_costs
 
 
 @dataclass(frozen=True)
@@ -73,6 +72,7 @@ class OnlineSearch:
         penalty: What failing costs; None for that of the planners, `default_penalty`.
         rollout_steps: Step limit of a rollout.
         threads: For the rollouts of one step. Results are the same.
+        memory_limit: Resident memory of the process, in bytes, at which nothing more is searched; None for none.
 
     Example:
         >>> task = asnets.generate("monster", 8)
@@ -91,6 +91,7 @@ class OnlineSearch:
     penalty: float | None = None
     rollout_steps: int = 300
     threads: int = 1
+    memory_limit: int | None = None
 
     def __post_init__(self) -> None:
         if self.name not in SEARCHES:
@@ -101,6 +102,10 @@ class OnlineSearch:
             raise ConfigError(f"unknown leaves {self.leaves!r}; expected one of {', '.join(LEAVES)}")
         if self.leaves != "auto" and self.name != "puct":
             raise ConfigError(f"the search {self.name!r} has no leaves to evaluate; only puct has")
+        for name in ("rollouts_per_step", "rollout_steps", "threads", "memory_limit"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
+                raise ConfigError(f"{name} must be a whole number, not {value!r}")
         if self.time_per_step is not None and self.rollouts_per_step is not None:
             raise ConfigError("give either a time per step or a number of rollouts per step")
         if self.time_per_step is not None and not 0 < self.time_per_step < math.inf:
@@ -113,6 +118,8 @@ class OnlineSearch:
             raise ConfigError(f"the penalty must be above 0 and at most {MAX_COST:g}, not {self.penalty}")
         if not 1 <= self.rollout_steps < 2**31:
             raise ConfigError(f"the steps of a rollout must be between 1 and 2^31 - 1, not {self.rollout_steps}")
+        if self.memory_limit is not None and not 0 < self.memory_limit <= 2**62:
+            raise ConfigError(f"the memory limit must be positive, not {self.memory_limit}")
         if not 1 <= self.threads <= 256:
             raise ConfigError(f"the number of threads must be between 1 and 256, not {self.threads}")
 
@@ -138,8 +145,16 @@ class OnlineSearch:
                 f"{task.problem}: actions may earn rewards, and the search {self.name!r} is for costs that are never "
                 "negative; --costs unit does without them"
             )
-        if planner is not None:
-            require_supported_costs(task, planner)
+        if planner is not None and task.native.has_zero_costs and not PLANNERS[planner].takes_zero_costs:
+            able = [
+                name
+                for name, info in SEARCHES.items()
+                if info.planner is None or PLANNERS[info.planner].takes_zero_costs
+            ]
+            raise ConfigError(
+                f"{task.problem} has actions that cost nothing, in whose cycles the search {self.name!r} may stay for "
+                f"ever; expected one of: {', '.join(able)}"
+            )
         penalty = default_penalty(task) if self.penalty is None else self.penalty
         count = self.rollouts_per_step or 0
         seconds = 0.0 if count else self.time_per_step or DEFAULT_TIME_PER_STEP
@@ -148,7 +163,15 @@ class OnlineSearch:
             return _native.RolloutSearch(task.native, policy, self.chosen_heuristic, penalty, *budget)
         epsilon = 1e-4
         return _native.PlannerSearch(
-            task.native, policy, planner, self.chosen_heuristic, epsilon, penalty, self.leaves, *budget
+            task.native,
+            policy,
+            planner,
+            self.chosen_heuristic,
+            epsilon,
+            penalty,
+            self.leaves,
+            *budget,
+            self.memory_limit or 0,
         )
 
     def to_dict(self) -> dict[str, Any]:
