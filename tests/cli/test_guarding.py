@@ -213,7 +213,8 @@ def test_simulate_a_policy_with_search(tires: tuple[Path, Path], tmp_path: Path)
     result = invoke("simulate", *tires, "--policy", tmp_path / "p", *options)
     assert (result.exit_code, "knows what to do in its own states alone" in result.stderr) == (2, True)
     plain = json.loads(invoke("simulate", *tires, "--json", "--quiet").stdout)
-    assert (plain["policy"], plain["search"], plain["guard"]) == ("random", None, None)
+    assert plain["policy"] == "random"
+    assert not {"search", "guard"} & plain.keys()
 
 
 def test_solve_by_search(tires: tuple[Path, Path], tmp_path: Path) -> None:
