@@ -171,7 +171,7 @@ class OnlineSearch:
             penalty,
             self.leaves,
             *budget,
-            self.memory_limit or 0,
+            memory=self.memory_limit or 0,
         )
 
     def to_dict(self) -> dict[str, Any]:
