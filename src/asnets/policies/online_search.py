@@ -158,7 +158,7 @@ class OnlineSearch:
         penalty = default_penalty(task) if self.penalty is None else self.penalty
         count = self.rollouts_per_step or 0
         seconds = 0.0 if count else self.time_per_step or DEFAULT_TIME_PER_STEP
-        budget: tuple[Any, ...] = (seconds, count, self.chosen_error_rate, self.rollout_steps, self.threads)
+        budget = (seconds, count, self.chosen_error_rate, self.rollout_steps, self.threads)
         if planner is None:
             return _native.RolloutSearch(task.native, policy, self.chosen_heuristic, penalty, *budget)
         epsilon = 1e-4
