@@ -97,7 +97,9 @@ void PlannerSearch::decide(const Word* state, std::span<const ActionId> allowed,
 
 double PlannerSearch::share_of_search(const StepClock& clock) const {
   const double share = policy_fails() ? 1 - 2 * kFailingShare : kSearchShare;
-  return clock.deadline() == nullptr ? share : std::min(share, clock.left() / options_.budget.seconds);
+  if (clock.deadline() == nullptr) return share;
+  // A little there is always: a search without any time would be one without a limit.
+  return std::max(kLeastShare, std::min(share, clock.left() / options_.budget.seconds));
 }
 
 void PlannerSearch::search(StateId state, double share, Decision& decision) {

@@ -65,6 +65,7 @@ class PlannerSearch final : public StepSearch {
   static constexpr double kFirstShare = 0.5;     // and where nothing is known of the policy yet.
   static constexpr double kMostGoals = 0.75;     // Of the first rollouts, for a tree to have rollouts at its leaves.
   static constexpr double kSearchShare = 0.6;    // Of the budget, where there is a policy to compare with.
+  static constexpr double kLeastShare = 0.02;    // where the rollouts have used up all of it.
   static constexpr double kFew = 0.25;           // Failures, as far as they have not faded;
   static constexpr double kSmallShare = 0.1;     // and as a share of rollouts.
   static constexpr double kTrusted = 4;          // Evidence from which a policy that fails now and then is followed.
