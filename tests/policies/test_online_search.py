@@ -11,6 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tests.search_exactness as exactness
+from asnets.api import Policy
+from asnets.deadline import Deadline
 from asnets.errors import ConfigError
 from asnets.evaluation import Simulation, simulate
 from asnets.evaluation.evaluate import evaluate
@@ -224,3 +226,14 @@ def test_a_part_of_the_comparison() -> None:
     assert all(mean < np.mean([case.value for case in result.cases]) for mean in best)
     for outcomes in result.outcomes.values():
         assert sum(loss for loss, _ in outcomes.losses) < 0.05 * exactness.PENALTY * len(result.cases)
+
+
+@pytest.mark.parametrize("search", ["puct", "lrtdp"])
+def test_a_step_without_time_ends(search: str) -> None:
+    """What the rollouts of the policy leave of a step may be nothing, which is not the same as no limit."""
+    task = family_task("triangle-tireworld", 12)
+    policy = Policy.load("triangle-tireworld").of(task)
+    guarded = GuardedPolicy(policy, search=OnlineSearch(search, time_per_step=1e-9))
+    found = run(guarded, seed=0, deadline=Deadline(60))
+    assert found.record.ending == "goal"
+    assert [step.action for step in found.steps] == [step.action for step in run(policy, seed=0).steps]
