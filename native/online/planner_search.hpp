@@ -8,7 +8,7 @@
 //    is not known to be as good;
 //  - the evidence (evidence.hpp) that it is better reaches 1 / error rate, and is above that of the contrary. It is
 //    gathered over the steps of a run, older steps counting less;
-//  - more than a few of the last rollouts of the policy in this run have failed, and there is no evidence of kTrusted or more
+//  - more than half of the last rollouts of the policy in this run have failed, and there is no evidence of kTrusted or more
 //    that its action is better: what a search finds is worth more than what follows by a policy that fails, and the
 //    rollouts cannot show it.
 // What it guarantees: where the rollouts of the policy do not fail, and no proposal is better than the policy's action in
@@ -67,12 +67,12 @@ class PlannerSearch final : public StepSearch {
   static constexpr double kSearchShare = 0.6;    // Of the budget, where there is a policy to compare with.
   static constexpr double kLeastShare = 0.02;    // where the rollouts have used up all of it.
   static constexpr double kFew = 0.25;           // Failures, as far as they have not faded;
-  static constexpr double kSmallShare = 0.1;     // and as a share of rollouts.
+  static constexpr double kSmallShare = 0.5;     // and as a share of rollouts.
   static constexpr double kTrusted = 4;          // Evidence from which a policy that fails now and then is followed.
   static constexpr double kFading = 0.9;         // Of evidence, from step to step.
 
   void make_solver(const Word* state);
-  // Whether rollouts of the policy in this run failed more than seldom, as far as that is not long ago.
+  // Whether most rollouts of the policy in this run failed, as far as that is not long ago.
   bool policy_fails() const { return policy_failures_ > std::max(kFew, kSmallShare * policy_runs_); }
   double share_of_search(const StepClock& clock) const;
   void search(StateId state, double share, Decision& decision);

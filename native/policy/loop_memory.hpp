@@ -90,7 +90,7 @@ class LoopMemory {
 
   // A block that falls with a probability of 1/4 brings a run back so often once in a thousand times: of 300 runs of a perfect
   // policy with 35 blocks, two are disturbed (from 3 returns on, nearly half of them). More returns let policies that go in
-  // circles through many states, which chance makes, go round for longer: docs/search.md has the figures.
+  // circles through many states, which chance makes, go round for longer: docs/policy-and-search.md has the figures.
   static constexpr std::size_t kReturnsByChance = 5;
   static constexpr std::size_t kMaxSuccessors = 256;  // Actions with more can be trusted to lead somewhere new.
 

@@ -1,4 +1,4 @@
-"""A policy, a search, a shield and a way out of loops as one policy; `docs/search.md` says what each does.
+"""A policy, a search, a shield and a way out of loops as one policy; `docs/policy-and-search.md` says what each does.
 
 Before each step the shield excludes actions after which the goal is proved to be less likely; the policy proposes one
 of those that are left; the search decides, if there is one; where the run came back to where it was, the rule for loops
@@ -32,7 +32,7 @@ ON_LOOP: dict[str, str] = {
 }
 """What to do where a run came back to where it was without progress, by name."""
 DEFAULT_ON_LOOP = "next"
-"""Of runs of trained policies in the compiled core; `docs/search.md` has the figures."""
+"""Of runs of trained policies in the compiled core; `docs/policy-and-search.md` has the figures."""
 DEFAULT_SHIELD_EXPANSIONS = 1000
 """States that a shield expands, at most, before each step."""
 

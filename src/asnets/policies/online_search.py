@@ -1,4 +1,4 @@
-"""Searches that look ahead from the state of a run before each step; `docs/search.md` says how each decides.
+"""Searches that look ahead from the state of a run before each step; `docs/policy-and-search.md` says how each decides.
 
 An `OnlineSearch` is what a user asks for; `GuardedPolicy` makes it for a task, beside a policy or alone.
 """
