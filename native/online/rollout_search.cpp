@@ -79,7 +79,6 @@ bool RolloutSearch::run_round(const Word* state, std::size_t number, StepClock& 
     if (!results[j].has_ended) continue;
     Candidate& candidate = candidates_[live_[j]];
     ++candidate.rollouts;
-    candidate.goals += results[j].reaches_goal;
     candidate.total += results[j].cost;
     // Where neither reaches the goal, what was paid on the way says nothing.
     const bool tells = results.front().reaches_goal || results[j].reaches_goal;

@@ -24,8 +24,7 @@ class RolloutSearch final : public StepSearch {
  public:
   RolloutSearch(const Task& task, PolicyFactory policy, DetectorFactory detector, const RolloutOptions& options,
                 const StepBudget& budget, double error_rate, unsigned threads)
-      : task_(task),
-        budget_(budget),
+      : budget_(budget),
         error_rate_(error_rate),
         most_(kMostCost * options.penalty),
         rollouts_(task, std::move(policy), std::move(detector), options, threads) {}
@@ -43,7 +42,6 @@ class RolloutSearch final : public StepSearch {
     Evidence is_better;  // Than the policy's action.
     Evidence is_worse;
     std::size_t rollouts = 0;
-    std::size_t goals = 0;
     double total = 0;
     bool is_live = true;
 
@@ -62,7 +60,6 @@ class RolloutSearch final : public StepSearch {
   bool run_round(const Word* state, std::size_t number, StepClock& clock);
   void report(Decision& decision) const;
 
-  const Task& task_;
   StepBudget budget_;
   double error_rate_;
   double most_;
