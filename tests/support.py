@@ -25,7 +25,7 @@ NEEDS_LENIENCE = frozenset({"ippc06/elevators/p07.pddl"})
 
 GroundAtom = tuple[str, ...]
 
-PATIENCE = 3600.0
+PATIENCE = 1200.0
 """Seconds to wait for what comes at once on an idle machine; only what hangs for ever takes as long."""
 
 

@@ -8,6 +8,7 @@ import re
 import shlex
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from asnets.cli.main import main
 from asnets.cli.process import Terminated
 from asnets.planning import HEURISTICS
 from tests.cli.running import COMMAND, ENVIRONMENT, invoke, run
+from tests.support import PATIENCE
 
 pytestmark = pytest.mark.native
 
@@ -242,6 +244,34 @@ def test_signals_outside_of_a_command(
     with pytest.raises(SystemExit) as caught:
         main()
     assert (caught.value.code, *capsys.readouterr()) == (code, "", message)
+
+
+LOSES_A_SIGNAL = """
+import signal, time
+from asnets.cli.process import interruption, prepare
+
+class Finalised:
+    def __del__(self):
+        signal.raise_signal({number})
+
+prepare()
+try:
+    Finalised()
+    print("lost", flush=True)
+    time.sleep(3600)
+except KeyboardInterrupt as error:
+    print(interruption(error)[0])
+"""
+
+
+@pytest.mark.parametrize(("number", "what"), [(signal.SIGTERM, "terminated"), (signal.SIGINT, "interrupted")])
+def test_signals_in_finalisers_are_not_lost(number: signal.Signals, what: str) -> None:
+    """What is raised in them, as in callbacks of weak references, does not get to those who wait for it."""
+    code = LOSES_A_SIGNAL.format(number=int(number))
+    result = subprocess.run(
+        [sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"lost\n{what}\n", "")
 
 
 # --- Time limits ---------------------------------------------------------------------------------------------------

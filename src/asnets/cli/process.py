@@ -67,6 +67,7 @@ def prepare() -> None:
     encoding = "utf-8" if sys.stderr is None else sys.stderr.encoding
     sys.stderr = _Forgiving(messages, encoding, "plain", line_buffering=True)
     signal.signal(signal.SIGTERM, _terminate)
+    sys.unraisablehook = _signal_again
 
 
 def finish(code: int) -> int:
@@ -103,6 +104,7 @@ class _Forgiving(io.TextIOWrapper):
             super().flush()
 
 
+_SOON = 0.05  # Seconds.
 _PLAIN = {"–": "-", "—": "-", "−": "-", "…": "...", "±": "+-", "×": "x", "→": "->"}
 
 
@@ -124,3 +126,20 @@ def _let_go(stream: Any) -> None:
 
 def _terminate(number: int, frame: FrameType | None) -> None:
     raise Terminated
+
+
+def _signal_again(lost: sys.UnraisableHookArgs) -> None:
+    """Sends a signal once more whose exception was lost.
+
+    That happens to what is raised in finalisers and in callbacks of weak references, of which every import has some.
+    """
+    if lost.exc_type is None or not issubclass(lost.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+    from threading import Timer
+
+    number = signal.SIGTERM if issubclass(lost.exc_type, Terminated) else signal.SIGINT
+    # Later, since this too is within the finaliser.
+    again = Timer(_SOON, os.kill, (os.getpid(), number))
+    again.daemon = True
+    again.start()
