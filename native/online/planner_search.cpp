@@ -190,7 +190,7 @@ void PlannerSearch::ask_policy(const Word* state, ActionId preferred, StepClock&
     // There is no time for a whole rollout: one goes on from step to step.
     if (probe_ == nullptr) {
       probe_ = rollouts_->make_runner();
-      probe_->start(state, preferred, of_step_);
+      probe_->start(state, preferred, nullptr, of_step_);
       probe_seconds_ = 0;
     }
     const Rollout rollout = probe_->go_on(first.deadline());
@@ -234,7 +234,7 @@ bool PlannerSearch::compare(const Word* state, std::size_t first, StepClock& clo
   const std::size_t count = clock.allows(of_policy_.size() - first);
   jobs_.clear();
   for (std::size_t i = 0; i < count; ++i) {
-    jobs_.push_back({state, decision.search_action, of_step_.split(first + i)});
+    jobs_.push_back({state, decision.search_action, of_step_.split(first + i), &plan_});
   }
   clock.spend(count);
   decision.rollouts += count;
@@ -266,6 +266,7 @@ void PlannerSearch::guard(StateId state, const Word* words, ActionId preferred, 
     decision.reason = Reason::kProved;
     return;
   }
+  plan_.begin(*solver_);
   const double needed = 1 / options_.error_rate;
   const auto is_decided = [&] {
     return plan_is_better_.value() >= needed || policy_is_better_.value() >= std::max(needed, kTrusted);

@@ -2,17 +2,17 @@
 //
 // What it computes: the planner's table is kept during a run; in each step it searches from the current state as far as its
 // share of the budget goes, and proposes the best action of its table. Where the policy would do something else, the guard
-// compares both by paired rollouts, in which the policy goes on after either action, and by what is proved. The proposed
+// compares by paired rollouts what both would come to: one goes on by the policy; the other by the planner's table, and where
+// it ends by the policy. So each step improves on both, as rollouts of several policies do [chang2004parallel]. The proposed
 // action is taken where
 //  - it is proved to be better: by bounds, or since the planner has solved the state to optimality and the policy's action
 //    is not known to be as good;
 //  - the evidence (evidence.hpp) that it is better reaches 1 / error rate, and is above that of the contrary. It is
 //    gathered over the steps of a run, older steps counting less;
-//  - more than half of the last rollouts of the policy in this run have failed, and there is no evidence of kTrusted or more
-//    that its action is better: what a search finds is worth more than what follows by a policy that fails, and the
-//    rollouts cannot show it.
-// What it guarantees: where the rollouts of the policy do not fail, and no proposal is better than the policy's action in
-// any state of a run, the probability that one is ever taken is at most the error rate.
+//  - nearly all of the last rollouts of the policy in this run have failed, and there is no evidence of kTrusted or more
+//    that its action is better: then nothing is lost.
+// What it guarantees: where the rollouts of the policy do not fail, and no plan is better than the policy in any state of a
+// run, the probability that one is ever followed is at most the error rate.
 #pragma once
 
 #include <algorithm>
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "online/evidence.hpp"
+#include "online/plan.hpp"
 #include "online/rollout_search.hpp"
 #include "online/rollouts.hpp"
 #include "online/step_budget.hpp"
@@ -66,14 +67,14 @@ class PlannerSearch final : public StepSearch {
   static constexpr double kMostGoals = 0.75;     // Of the first rollouts, for a tree to have rollouts at its leaves.
   static constexpr double kSearchShare = 0.6;    // Of the budget, where there is a policy to compare with.
   static constexpr double kLeastShare = 0.02;    // where the rollouts have used up all of it.
-  static constexpr double kFew = 0.25;           // Failures, as far as they have not faded;
-  static constexpr double kSmallShare = 0.5;     // and as a share of rollouts.
+  static constexpr double kManyFailures = 3;     // Of rollouts, as far as they have not faded;
+  static constexpr double kMostFailures = 0.9;   // and as a share of them.
   static constexpr double kTrusted = 4;          // Evidence from which a policy that fails now and then is followed.
   static constexpr double kFading = 0.9;         // Of evidence, from step to step.
 
   void make_solver(const Word* state);
-  // Whether most rollouts of the policy in this run failed, as far as that is not long ago.
-  bool policy_fails() const { return policy_failures_ > std::max(kFew, kSmallShare * policy_runs_); }
+  // Whether nearly all rollouts of the policy in this run failed, as far as that is not long ago.
+  bool policy_fails() const { return policy_failures_ > std::max(kManyFailures, kMostFailures * policy_runs_); }
   double share_of_search(const StepClock& clock) const;
   void search(StateId state, double share, Decision& decision);
   // Reports on all allowed actions, the best first.
@@ -87,7 +88,7 @@ class PlannerSearch final : public StepSearch {
   void count_policy(const Rollout& rollout);
   // Rollouts of the policy's action and the policy afterwards, as many as there is time for; false where the budget ended.
   bool run_policy(const Word* state, ActionId preferred, StepClock& clock, Decision& decision);
-  // Rollouts of the proposed action and the policy afterwards, each with the luck of one of those, from the given one on.
+  // Rollouts of the plan and the policy afterwards, each with the luck of one of those, from the given one on.
   bool compare(const Word* state, std::size_t first, StepClock& clock, Decision& decision);
   void guard(StateId state, const Word* words, ActionId preferred, StepClock& clock, Decision& decision);
 
@@ -108,6 +109,7 @@ class PlannerSearch final : public StepSearch {
   double policy_runs_ = 0;  // Rollouts of the policy in this run, older ones counting less, and those that failed.
   double policy_failures_ = 0;
   double rollout_seconds_ = 0;      // That one takes; 0 if that is not known.
+  Plan plan_;
   std::vector<Rollout> of_policy_;  // In this step.
   std::unique_ptr<RolloutRunner> probe_;  // A rollout of the policy that has not ended, and what it has taken so far.
   double probe_seconds_ = 0;

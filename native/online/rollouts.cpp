@@ -7,14 +7,23 @@
 
 namespace asnets {
 
-void RolloutRunner::start(const Word* state, ActionId first, const RandomStream& stream) {
+void RolloutRunner::start(const Word* state, ActionId first, Plan* plan, const RandomStream& stream) {
   state_.assign(state, state + task_.num_words());
   first_ = first;
+  plan_ = plan;
   stream_ = stream;
   step_ = 0;
   cost_ = 0;
   draws_ = 0;
   visits_.clear();
+}
+
+ActionId RolloutRunner::choose(RandomStream random) {
+  const ActionId planned = plan_ == nullptr ? -1 : plan_->action(state_.data());
+  if (planned >= 0) return planned;
+  const ActionId action = policy_.choose(state_.data(), random);
+  draws_ += random.num_drawn();
+  return action;
 }
 
 Rollout RolloutRunner::go_on(const Deadline* deadline) {
@@ -33,12 +42,8 @@ Rollout RolloutRunner::go_on(const Deadline* deadline) {
     if (!has_drawn && !has_stayed && ++visits.count > kMostVisits) return failed();
     last_ = hash;
     RandomStream random = stream_.split(static_cast<std::uint64_t>(step_));
-    ActionId action = first_;
-    if (step_ > 0 || first_ < 0) {
-      RandomStream of_choice = random.split(0);  // So that what effects draw does not depend on whether choices drew.
-      action = policy_.choose(state_.data(), of_choice);
-      draws_ += of_choice.num_drawn();
-    }
+    // The choice has a stream of its own, so that what effects draw does not depend on whether choices drew.
+    const ActionId action = step_ == 0 && first_ >= 0 ? first_ : choose(random.split(0));
     if (action < 0) return failed();
     cost_ += task_.cost(action, state_.data());
     sampler_.step(state_.data(), action, random);
@@ -58,7 +63,8 @@ Rollouts::Worker& Rollouts::worker(unsigned number) {
 const std::vector<Rollout>& Rollouts::run(std::span<const Job> jobs, const Deadline* deadline) {
   results_.assign(jobs.size(), {});
   team_.run(jobs.size(), [&](unsigned number, std::size_t job) {
-    results_[job] = worker(number).runner->run(jobs[job].state, jobs[job].first, jobs[job].stream, deadline);
+    const auto& [state, first, stream, plan] = jobs[job];
+    results_[job] = worker(number).runner->run(state, first, plan, stream, deadline);
   });
   return results_;
 }

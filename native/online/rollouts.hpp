@@ -13,6 +13,7 @@
 
 #include "deadline.hpp"
 #include "heuristics/dead_end_detector.hpp"
+#include "online/plan.hpp"
 #include "online/team.hpp"
 #include "policy/episodes.hpp"
 #include "policy/policy.hpp"
@@ -40,14 +41,14 @@ class RolloutRunner {
   RolloutRunner(const Task& task, Policy& policy, DeadEndDetector* detector, const RolloutOptions& options)
       : task_(task), policy_(policy), detector_(detector), options_(options), sampler_(task) {}
 
-  // From a state, with `first` as its first action if that is not negative. Stops where the deadline, which may be null,
-  // has passed.
-  Rollout run(const Word* state, ActionId first, const RandomStream& stream, const Deadline* deadline) {
-    start(state, first, stream);
+  // From a state, with `first` as its first action if that is not negative; after it by the plan, if that is not null, and
+  // where it knows nothing by the policy. Stops where the deadline, which may be null, has passed.
+  Rollout run(const Word* state, ActionId first, Plan* plan, const RandomStream& stream, const Deadline* deadline) {
+    start(state, first, plan, stream);
     return go_on(deadline);
   }
   // The same in parts: after each call of `go_on` that the deadline has stopped, another one goes on from there.
-  void start(const Word* state, ActionId first, const RandomStream& stream);
+  void start(const Word* state, ActionId first, Plan* plan, const RandomStream& stream);
   Rollout go_on(const Deadline* deadline);
 
  private:
@@ -59,6 +60,7 @@ class RolloutRunner {
     std::uint64_t draws = 0;  // Before the last visit.
   };
 
+  ActionId choose(RandomStream random);
   Rollout failed() const { return {cost_ + options_.penalty, false, true}; }
 
   const Task& task_;
@@ -68,6 +70,7 @@ class RolloutRunner {
   Sampler sampler_;
   std::vector<Word> state_;
   ActionId first_ = -1;
+  Plan* plan_ = nullptr;
   RandomStream stream_{0, 0};
   std::int64_t step_ = 0;
   double cost_ = 0;
@@ -83,6 +86,7 @@ class Rollouts {
     const Word* state;
     ActionId first;  // Negative: the policy's own choice.
     RandomStream stream;
+    Plan* plan = nullptr;
   };
 
   Rollouts(const Task& task, PolicyFactory make_policy, DetectorFactory make_detector, const RolloutOptions& options,

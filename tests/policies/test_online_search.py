@@ -170,6 +170,18 @@ def test_a_budget_of_one_rollout_says_nothing() -> None:
     assert set(guard.counts().decided) == {"policy"}
 
 
+@pytest.mark.parametrize("search", ["puct", "lrtdp"])
+def test_rollouts_follow_a_plan_where_the_policy_fails(search: str) -> None:
+    """The policy fails from each state on: a plan that is not followed beyond one step would look no better."""
+    task = family_task("prob-blocksworld", 6)
+    policy = NativeNetworkPolicy(random_network(task, NetworkConfig(layers=1, hidden=4), seed=3), task)
+    assert evaluate(policy, runs=6).goals == 0
+    guard = GuardedPolicy(policy, search=OnlineSearch(search, rollouts_per_step=200))
+    result = evaluate(guard, runs=6)
+    assert result.goals == 6
+    assert guard.counts().decided["search"]["tested"] > 0
+
+
 @pytest.mark.parametrize("with_policy", [True, False])
 @pytest.mark.parametrize("search", SEARCHES)
 def test_threads_make_no_difference(search: str, with_policy: bool) -> None:
