@@ -29,7 +29,7 @@ void PlannerSearch::begin(const RandomStream& of_episode) {
   step_ = 0;
   solver_.reset();
   plan_is_better_ = policy_is_better_ = Evidence(most_cost_);
-  policy_runs_ = policy_failures_ = 0;
+  policy_runs_ = policy_failures_ = compared_policy_failures_ = compared_plan_failures_ = 0;
   probe_.reset();
 }
 
@@ -185,6 +185,8 @@ void PlannerSearch::ask_policy(const Word* state, ActionId preferred, StepClock&
   policy_is_better_.fade(kFading);
   policy_runs_ *= kFading;
   policy_failures_ *= kFading;
+  compared_policy_failures_ *= kFading;
+  compared_plan_failures_ *= kFading;
   StepClock first(options_.budget, policy_fails() ? kFailingShare : policy_runs_ == 0 ? kFirstShare : kRolloutShare);
   if (!run_policy(state, preferred, first, decision) && policy_runs_ < 1 && !policy_fails()) {
     // There is no time for a whole rollout: one goes on from step to step.
@@ -242,6 +244,8 @@ bool PlannerSearch::compare(const Word* state, std::size_t first, StepClock& clo
   for (std::size_t i = 0; i < count; ++i) {
     if (!of_proposal[i].has_ended) return false;
     const Rollout& of_policy = of_policy_[first + i];
+    compared_policy_failures_ += !of_policy.reaches_goal;
+    compared_plan_failures_ += !of_proposal[i].reaches_goal;
     // Where neither reaches the goal, what was paid on the way says nothing.
     if (!of_policy.reaches_goal && !of_proposal[i].reaches_goal) continue;
     plan_is_better_.add(of_policy.cost, of_proposal[i].cost);
@@ -281,7 +285,7 @@ void PlannerSearch::guard(StateId state, const Word* words, ActionId preferred, 
   const double for_policy = policy_is_better_.value();
   if (for_plan >= needed && for_plan > for_policy) {
     decision.reason = Reason::kTested;
-  } else if (policy_fails() && for_policy < kTrusted) {
+  } else if ((policy_fails() || plans_fail_no_more()) && for_policy < kTrusted) {
     decision.reason = Reason::kPolicyFails;
   } else {
     take_policy(policy_runs_ == 0 ? Reason::kNoBudget : Reason::kNotBetter);

@@ -9,8 +9,9 @@
 //    is not known to be as good;
 //  - the evidence (evidence.hpp) that it is better reaches 1 / error rate, and is above that of the contrary. It is
 //    gathered over the steps of a run, older steps counting less;
-//  - nearly all of the last rollouts of the policy in this run have failed, and there is no evidence of kTrusted or more
-//    that its action is better: then nothing is lost.
+//  - the policy fails: nearly all of its last rollouts in this run did; or some of those compared did, and no more of
+//    the plan's; and there is no evidence of kTrusted or more that the policy's action is better. A plan that is made anew
+//    before each step comes to more than its rollouts do.
 // What it guarantees: where the rollouts of the policy do not fail, and no plan is better than the policy in any state of a
 // run, the probability that one is ever followed is at most the error rate.
 #pragma once
@@ -69,12 +70,17 @@ class PlannerSearch final : public StepSearch {
   static constexpr double kLeastShare = 0.02;    // where the rollouts have used up all of it.
   static constexpr double kManyFailures = 3;     // Of rollouts, as far as they have not faded;
   static constexpr double kMostFailures = 0.9;   // and as a share of them.
+  static constexpr double kSomeFailures = 1;     // Of rollouts that were compared, as far as they have not faded.
   static constexpr double kTrusted = 4;          // Evidence from which a policy that fails now and then is followed.
   static constexpr double kFading = 0.9;         // Of evidence, from step to step.
 
   void make_solver(const Word* state);
   // Whether nearly all rollouts of the policy in this run failed, as far as that is not long ago.
   bool policy_fails() const { return policy_failures_ > std::max(kManyFailures, kMostFailures * policy_runs_); }
+  // Whether some rollouts of the policy failed that were compared with those of plans, and no more of those.
+  bool plans_fail_no_more() const {
+    return compared_policy_failures_ >= kSomeFailures && compared_plan_failures_ <= compared_policy_failures_;
+  }
   double share_of_search(const StepClock& clock) const;
   void search(StateId state, double share, Decision& decision);
   // Reports on all allowed actions, the best first.
@@ -108,6 +114,8 @@ class PlannerSearch final : public StepSearch {
   Evidence policy_is_better_;
   double policy_runs_ = 0;  // Rollouts of the policy in this run, older ones counting less, and those that failed.
   double policy_failures_ = 0;
+  double compared_policy_failures_ = 0;  // Of those that were compared with plans, likewise.
+  double compared_plan_failures_ = 0;
   double rollout_seconds_ = 0;      // That one takes; 0 if that is not known.
   Plan plan_;
   std::vector<Rollout> of_policy_;  // In this step.
