@@ -99,7 +99,7 @@ double PlannerSearch::share_of_search(const StepClock& clock) const {
   const double share = policy_fails() ? 1 - 2 * kFailingShare : kSearchShare;
   if (clock.deadline() == nullptr) return share;
   // A little there is always: a search without any time would be one without a limit.
-  return std::max(kLeastShare, std::min(share, clock.left() / options_.budget.seconds));
+  return std::max(kLeastShare, std::min(share, kMostOfRest * clock.left() / options_.budget.seconds));
 }
 
 void PlannerSearch::search(StateId state, double share, Decision& decision) {

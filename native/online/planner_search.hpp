@@ -64,11 +64,12 @@ class PlannerSearch final : public StepSearch {
   static constexpr std::size_t kPairs = 4;       // At a time.
   static constexpr double kRolloutShare = 0.2;   // Of the budget, for rollouts of the policy before the search;
   static constexpr double kFailingShare = 0.05;  // where it is known to fail;
-  static constexpr double kFirstShare = 0.5;     // and where nothing is known of the policy yet.
+  static constexpr double kFirstShare = 0.4;     // and where nothing is known of the policy yet.
   static constexpr double kMostGoals = 0.75;     // Of the first rollouts, for a tree to have rollouts at its leaves.
   static constexpr double kSearchShare = 0.6;    // Of the budget, where there is a policy to compare with.
+  static constexpr double kMostOfRest = 0.75;    // as a share of what the rollouts left, so that there is time to compare;
   static constexpr double kLeastShare = 0.02;    // where the rollouts have used up all of it.
-  static constexpr double kManyFailures = 3;     // Of rollouts, as far as they have not faded;
+  static constexpr double kManyFailures = 6;     // Of rollouts, as far as they have not faded;
   static constexpr double kMostFailures = 0.9;   // and as a share of them.
   static constexpr double kSomeFailures = 1;     // Of rollouts that were compared, as far as they have not faded.
   static constexpr double kTrusted = 4;          // Evidence from which a policy that fails now and then is followed.
