@@ -71,7 +71,8 @@ class PlannerSearch final : public StepSearch {
   static constexpr double kLeastShare = 0.02;    // where the rollouts have used up all of it.
   static constexpr double kManyFailures = 6;     // Of rollouts, as far as they have not faded;
   static constexpr double kMostFailures = 0.9;   // and as a share of them.
-  static constexpr double kSomeFailures = 1;     // Of rollouts that were compared, as far as they have not faded.
+  static constexpr double kSomeFailures = 3;     // Of rollouts that were compared, likewise: plans that mostly fail have
+                                                 // failed more often by then.
   static constexpr double kTrusted = 4;          // Evidence from which a policy that fails now and then is followed.
   static constexpr double kFading = 0.9;         // Of evidence, from step to step.
 
