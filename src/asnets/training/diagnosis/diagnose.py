@@ -105,7 +105,7 @@ def diagnose(
         ()
     """
     require_torch("a diagnosis")
-    config, training = _chosen(network, options)
+    config, training = chosen_options(network, options)
     if isinstance(problems, str | Path | GroundTask):
         raise ConfigError("problems must be a list; for one problem, a list of one")
     if not problems:
@@ -201,7 +201,7 @@ def training_config(policy: TrainedPolicy) -> TrainingConfig:
     return default.changed(**known).training
 
 
-def _chosen(network: TrainedPolicy | NetworkConfig | str, options: dict[str, Any]) -> tuple[NetworkConfig, TrainingConfig]:
+def chosen_options(network: TrainedPolicy | NetworkConfig | str, options: dict[str, Any]) -> tuple[NetworkConfig, TrainingConfig]:
     if isinstance(network, str):
         chosen = named_preset(network).changed(**options)
         return chosen.network, chosen.training

@@ -13,6 +13,8 @@ from asnets.words import count
 _WORTH_SAYING = 0.005
 """A share of the loss that is not rounded to 0%."""
 
+_MOST_NAMED = 3
+
 
 @dataclass(frozen=True)
 class Conflict:
@@ -182,7 +184,7 @@ class Diagnosis:
         layers = self.config.layers
         whole = [remedy.flags(layers) for remedy in self.remedies if remedy.separates_all]
         if whole:
-            return f"{' or '.join(whole)} would separate them"
+            return f"{' or '.join(whole[:_MOST_NAMED])} would separate them"
         best = max(self.remedies, key=lambda remedy: remedy.share, default=None)
         if best is None:
             return "what would separate them was not looked for"
