@@ -24,7 +24,7 @@ from asnets.network.pooling import POOLING_OPERATORS, PoolingOperator, segment_o
 from asnets.network.signature import DomainSignature
 from asnets.planning import ACTION_FEATURES, ActionFeature
 from asnets.ppddl.model import Domain, Problem
-from tests.network.building import LINE, inputs_of, line_problem, states_of
+from tests.network.building import LINE, inputs_of, states_of
 from tests.strategies import tasks
 from tests.support import ground_text
 
@@ -139,13 +139,20 @@ def test_features_of_real_values(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setitem(ACTION_FEATURES, "given", ActionFeature("given", 1, "for tests", make=Given))
     # All locations are alike but for the feature.
-    domain = "(:types loc) (:predicates (in) (at ?l - loc)) (:action go :parameters (?l - loc) :precondition (in) :effect (at ?l))"
-    task = ground_text(domain, "(:objects a b c d e - loc) (:init (in)) (:goal (and (at a) (at b) (at c) (at d) (at e)))")
+    domain = """
+    (:types loc) (:predicates (in) (at ?l - loc))
+    (:action go :parameters (?l - loc) :precondition (in) :effect (at ?l))
+    """
+    task = ground_text(
+        domain, "(:objects a b c d e - loc) (:init (in)) (:goal (and (at a) (at b) (at c) (at d) (at e)))"
+    )
     problem = (task, inputs_of(task, states_of(task, 1), ("given",)))
     config = NetworkConfig(layers=1, hidden=48, features=("given",))
     (colours,) = colours_of([problem], config).actions
     a, b, c, d, e = colours[0]
-    assert a == c and d == e and len({a, b, d}) == 3
+    assert a == c
+    assert d == e
+    assert len({a, b, d}) == 3
     check_against_weights([problem], config)
     without = NetworkConfig(layers=1, hidden=48, features=())
     (colours,) = colours_of([(task, inputs_of(task, states_of(task, 1), ()))], without).actions

@@ -34,7 +34,7 @@ from asnets.network import NetworkConfig
 from asnets.options import options_of
 from asnets.progress import live_figures
 from asnets.training import PRESETS, TrainingConfig
-from asnets.training.diagnosis.diagnose import DEFAULT_STATES, chosen_options, diagnose_problems
+from asnets.training.diagnosis.diagnosing import DEFAULT_STATES, chosen_options, diagnose_problems
 
 if TYPE_CHECKING:
     from asnets.training.diagnosis import Diagnosis
@@ -140,13 +140,17 @@ def diagnose(
 def _show(result: Diagnosis) -> None:
     layers = result.config.layers
     facts = facts_table()
-    facts.add_row("states", f"{result.states:,} of {', '.join(f'{name} ({states:,})' for name, states in result.problems)}")
+    facts.add_row(
+        "states", f"{result.states:,} of {', '.join(f'{name} ({states:,})' for name, states in result.problems)}"
+    )
     facts.add_row("labels allow", f"a loss of {result.label_floor:.4f} a state")
     facts.add_row("network allows", f"{result.floor:.4f} with {layers} layers, whatever its weights are")
     if result.loss is not None:
         facts.add_row("loss now", f"{result.loss:.4f}")
     if result.conflicts:
-        forced = "" if result.forced is None else f"; in {result.forced:,} of them no weights choose a best action for sure"
+        forced = (
+            "" if result.forced is None else f"; in {result.forced:,} of them no weights choose a best action for sure"
+        )
         facts.add_row("not learnable", f"{result.unlearnable:,} states{forced}")
     show_table(facts)
     for conflict in result.conflicts:

@@ -1,25 +1,25 @@
 """Colour refinement on the network's own graph: which actions no weights of a network of some shape can tell apart.
 
-Computes a colour for each vector φ_a^l and ψ_p^l of each state: a number that stands for all that the vector depends on but
-the weights. Modules share weights by schema or predicate, so colours are numbers within these; they are the same in all
-states and problems that are refined together.
+Computes a colour for each vector φ_a^l and ψ_p^l of each state: a number that stands for all that the vector depends
+on but the weights. Modules share weights by schema or predicate, so colours are numbers within these; they mean the
+same in all states and problems that are refined together.
 
     colour of φ_a^1    the features c of a as the network reads them; v and g of each slot
     colour of φ_a^l    the colours of ψ^(l-1) of each slot; with skip connections that of φ_a^(l-1)
     colour of ψ_p^l    for each pool source, what the pooling operator sees of the colours of φ^l: which there are, in
-                       which shares, or how many; with skip connections that of ψ_p^(l-1), for l > 1
+                       which shares, or how many of each; with skip connections that of ψ_p^(l-1), for l > 1
 
-A slot under a quantifier reads the maximum and the minimum over a set: in the first layer that of v and that of g, later
-which colours there are.
+A slot under a quantifier reads the maximum and the minimum over a set: in the first layer those of v and those of g,
+later which colours there are.
 
-Comes from 1-dimensional Weisfeiler-Leman [weisfeiler1968reduction], which bounds what networks of messages can tell apart
-[morris2019weisfeiler, xu2019powerful]; as many rounds as there are layers. Refining by sets in place of multisets is what
-a maximum sees [xu2019powerful, section 5.2].
+Comes from the refinement of Weisfeiler and Leman [weisfeiler1968reduction], which bounds what networks that pass
+messages can tell apart [xu2019powerful, morris2019weisfeiler]; it is done for as many rounds as there are layers. A
+maximum sees the set of what it is taken over, a mean the shares, a sum the multiset [xu2019powerful, section 5.2].
 
-Guarantees: vectors of one colour are equal whatever the weights are, exactly. Of two colours, weights and a size of the hidden
-vectors exist for which they differ, with one exception: where features have other values than 0 and 1, a maximum over the first
-layer sees only what is extreme among the inputs (of the values 0, 0.5 and 1 never that in the middle), so that
-colours may be finer than any weights are. Networks of a given hidden size may see less than their colours.
+Guarantees: vectors of one colour are equal whatever the weights are. Of two colours there are weights, and a size of
+hidden vectors, for which they differ, but for one case: where features have other values than 0 and 1, a maximum over
+the first layer sees only what is extreme among them (of 0, 0.5 and 1 never that in the middle), so that colours may be
+finer than what weights tell apart. Networks of a small hidden size may see less than their colours.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +53,7 @@ class SeenStates:
 
     structure: Structure
     truth: Bools
-    features: npt.NDArray[np.generic] | None = None
+    features: Bools | npt.NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -153,10 +154,10 @@ class _Refinement:
     def _first_layer(self) -> list[Numbers]:
         results = []
         for s in range(len(self._signature.schemas)):
-            columns: list[list[Numbers]] = []
+            columns: list[list[npt.NDArray[Any]]] = []
             for each in self._problems:
                 schema = each.structure.schemas[s]
-                own = [column for slot in schema.slots for column in _first_inputs(slot, each)]
+                own: list[npt.NDArray[Any]] = [column for slot in schema.slots for column in _first_inputs(slot, each)]
                 if each.features is not None:
                     actions = slice(schema.first_action, schema.first_action + schema.num_actions)
                     of_schema = each.features[:, actions]
@@ -180,10 +181,7 @@ class _Refinement:
         else:
             counts = self._node_counts(slots[0].predicate)
         return np.concatenate(
-            [
-                part[slot.index].ravel()
-                for part, slot in zip(self._by_problem(rows, counts), slots, strict=True)
-            ]
+            [part[slot.index].ravel() for part, slot in zip(self._by_problem(rows, counts), slots, strict=True)]
         )
 
     def _pooled(self, p: int, position: int, schema: int) -> Numbers:
@@ -228,7 +226,11 @@ def _first_inputs(slot: SlotStructure, seen: SeenStates) -> list[Numbers]:
     goal = np.broadcast_to(structure.in_goal[atoms].astype(np.int64)[:, None], truth.shape)
     if slot.sets is None:
         return [truth[slot.index], goal[slot.index]]
-    return [_over_lists(pick, values, slot.sets)[slot.index] for values in (truth, goal) for pick in (np.maximum, np.minimum)]
+    return [
+        _over_lists(pick, values, slot.sets)[slot.index]
+        for values in (truth, goal)
+        for pick in (np.maximum, np.minimum)
+    ]
 
 
 def _over_lists(pick: np.ufunc, values: Numbers, lists: Lists) -> Numbers:

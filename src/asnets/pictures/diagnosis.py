@@ -73,12 +73,20 @@ def _summary(diagnosis: Diagnosis) -> str:
     add(root, "style", TABLE_STYLE)
     add(root, "p", f"{diagnosis.words}.")
     draw_table(root, ("problem", "states"), diagnosis.problems)
-    rows = [("allowed by the labels", f"{diagnosis.label_floor:.4f}"), ("allowed by the network", f"{diagnosis.floor:.4f}")]
+    rows = [
+        ("allowed by the labels", f"{diagnosis.label_floor:.4f}"),
+        ("allowed by the network", f"{diagnosis.floor:.4f}"),
+    ]
     rows += [("now", f"{diagnosis.loss:.4f}")] if diagnosis.loss is not None else []
     draw_table(root, ("loss of a state", "mean"), rows)
     if diagnosis.conflicts:
         kinds = [
-            (conflict.schema, "one" if conflict.is_one_state else "two that look the same", conflict.states, f"{conflict.loss:.4f}")
+            (
+                conflict.schema,
+                "one" if conflict.is_one_state else "two that look the same",
+                conflict.states,
+                f"{conflict.loss:.4f}",
+            )
             for conflict in diagnosis.conflicts
         ]
         draw_table(root, ("schema", "in states", "how many", "loss"), kinds)

@@ -69,16 +69,16 @@ def _why(trainer: Trainer) -> str:
     diagnosis = diagnose_training(trainer)
     if diagnosis is None or diagnosis.share is None:
         return (
-            f"the network does not tell the best actions apart. More --layers ({shape}), another --feature ({features}), "
-            "more --learn-steps or another --learning-rate may help"
+            f"the network does not tell the best actions apart. More --layers ({shape}), another --feature "
+            f"({features}), more --learn-steps or another --learning-rate may help"
         )
     states = count(diagnosis.states, "state")
     if diagnosis.share >= _MUCH:
         return f"{diagnosis.words} (in {states} that were looked at; `asnets diagnose` draws such states)"
     return (
-        f"the network does not tell the best actions apart. In {states} that were looked at, neither --layers ({shape}) nor "
-        f"--feature ({features}) stands in the way: more --learn-steps, another --learning-rate or a larger --hidden "
-        f"({network.hidden} now) may help"
+        f"the network does not tell the best actions apart. In {states} that were looked at, neither --layers "
+        f"({shape}) nor --feature ({features}) stands in the way: more --learn-steps, another --learning-rate "
+        f"or a larger --hidden ({network.hidden} now) may help"
     )
 
 

@@ -38,8 +38,8 @@ class Loss:
             to what each row adds to the loss. Values and gradients must be finite.
         lower_bounds: From labels and from which actions are applicable, both S × number of actions, to the lowest loss
             of each of these S states that any policy can have.
-        shared_bounds: The same where some actions must have equal probabilities, for views: sets of states that look alike
-            (see `diagnosis`). None where nobody has worked it out; then there is no diagnosis. Arguments:
+        shared_bounds: The same for views, sets of states in which some actions must have equal probabilities
+            (`asnets.training.diagnosis`). None where nobody has worked it out: then there is no diagnosis. Arguments:
 
             - labels: of the applicable actions of all states, one after the other.
             - classes: for each of them, its class: in a view, actions of one class have equal probabilities, in all
@@ -97,8 +97,8 @@ def shared_cross_entropy_bounds(best: Labels, classes: Numbers, starts: Numbers,
         min over q of  Σ_c -[k_c log q_c + (m_c - k_c) log(1 - q_c)]    with  Σ_c m_c q_c = N
 
     For a multiplier λ of the constraint, with κ = k / m, the least q solves λ q² - (1 + λ) q + κ = 0. Σ m q falls as λ
-    grows, from Σ k ≥ N at 0 to at most N at Σ k / N, so that λ is found by bisection. What the dual function comes to at any
-    λ is a lower bound, so that nothing depends on how exactly it is found.
+    grows, from Σ k ≥ N at 0 to at most N at Σ k / N, so that λ is found by bisection. What the dual function comes to
+    at any λ is a lower bound, so that nothing depends on how exactly it is found.
     """
     total = np.bincount(classes, minlength=int(classes.max(initial=-1)) + 1).astype(np.float64)
     chosen = np.bincount(classes, weights=best, minlength=len(total))
@@ -124,6 +124,11 @@ def shared_cross_entropy_bounds(best: Labels, classes: Numbers, starts: Numbers,
 
 LOSSES: dict[str, Loss] = {
     "cross-entropy": Loss(
-        "the paper's, with the labels best or not", True, best_actions, cross_entropy, cross_entropy_bounds, shared_cross_entropy_bounds
+        "the paper's, with the labels best or not",
+        True,
+        best_actions,
+        cross_entropy,
+        cross_entropy_bounds,
+        shared_cross_entropy_bounds,
     ),
 }

@@ -39,7 +39,7 @@ class ExaminedStates:
         structures: dict[str, Structure] | None = None,
         features: dict[str, npt.NDArray[Any]] | None = None,
     ) -> None:
-        """Labelled states; structures by kind of pooling, and features by name (S × number of actions × width), if known."""
+        """Takes them, with what is known of structures (by pooling) and features (S × number of actions × width)."""
         self.task = task
         self.truth = truth
         self.enabled = enabled
@@ -59,10 +59,6 @@ class ExaminedStates:
         features = {name: values[states] for name, values in self._features.items()}
         rows = (self.truth[states], self.enabled[states], self.labels[states])
         return ExaminedStates(self.task, *rows, structures=self._structures, features=features)
-
-    def most(self, pooling: str) -> int:
-        """How many states can be looked at at once."""
-        return max(1, _MAX_ROWS // max(1, num_connections(self.structure(pooling))))
 
     def structure(self, pooling: str) -> Structure:
         if pooling not in self._structures:
@@ -91,9 +87,10 @@ class ExaminedStates:
         return values
 
 
-def num_connections(structure: Structure) -> int:
-    """How many vectors the modules of a layer read."""
+def most_states(structure: Structure) -> int:
+    """How many states of a problem there is room for at once: by how many vectors the modules of a layer read."""
     slots = [slot for schema in structure.schemas for slot in schema.slots]
     sets = [slot.sets for slot in slots if slot.sets is not None]
     pools = [pool for predicate in structure.predicates for pool in predicate.pools]
-    return sum(len(slot.index) for slot in slots) + sum(len(lists.values) for lists in (*sets, *pools))
+    connections = sum(len(slot.index) for slot in slots) + sum(len(lists.values) for lists in (*sets, *pools))
+    return max(1, _MAX_ROWS // max(1, connections))

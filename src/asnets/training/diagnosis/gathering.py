@@ -14,10 +14,11 @@ from asnets.grounding import GroundTask
 from asnets.network.batch import DisjointUnion, StateInputs, make_batch
 from asnets.network.config import NetworkConfig
 from asnets.network.network import ASNet, one_torch_thread
+from asnets.network.structure import build_structure
 from asnets.planning import ACTION_FEATURES
 from asnets.policies.protocol import TaskPolicy
 from asnets.training.config import TrainingConfig
-from asnets.training.diagnosis.examined import ExaminedStates
+from asnets.training.diagnosis.examined import ExaminedStates, most_states
 from asnets.training.loss import LOSSES
 from asnets.training.memory import ProblemMemory
 from asnets.training.seeds import derived_seed
@@ -38,7 +39,7 @@ def ask_teacher(
     states: int,
     deadline: Deadline = NO_DEADLINE,
 ) -> tuple[ProblemMemory, bool]:
-    """Labelled states of a problem: those of the teacher's policy, and then of runs, as in the first epoch of a training.
+    """Labelled states of a problem: of the teacher's policy, and then of runs, as in the first epoch of a training.
 
     Args:
         task: The problem.
@@ -80,14 +81,14 @@ def examined_states(
         features: Those that the memory holds.
         states: How many.
     """
-    empty = ExaminedStates(task, *(np.zeros((0, width), np.bool_) for width in (task.num_propositions, task.num_actions)), np.zeros((0, task.num_actions)))
-    number = min(len(memory), states, empty.most(config.pooling))
+    structure = build_structure(task, config.pooling)
+    number = min(len(memory), states, most_states(structure))
     inputs, labels = memory.rows(np.linspace(0, max(0, len(memory) - 1), number).astype(np.int64))
-    known = {}
+    structures, known = {config.pooling: structure}, {}
     if inputs.action_features is not None:
         ends = np.cumsum([ACTION_FEATURES[name].width for name in features])
         known = dict(zip(features, np.split(inputs.action_features, ends[:-1], axis=2), strict=True))
-    return ExaminedStates(task, inputs.truth, inputs.enabled, labels, features=known)
+    return ExaminedStates(task, inputs.truth, inputs.enabled, labels, structures=structures, features=known)
 
 
 def mean_loss(network: ASNet, examined: Sequence[ExaminedStates], loss: str) -> float:

@@ -1,17 +1,17 @@
 """What a network cannot learn: where a teacher wants different things of actions that no weights can tell apart.
 
-Computes, for labelled states of problems of one domain, the colours of their actions (`asnets.network.colours`) and from
-these the least loss that a network of some shape can have on them, whatever its weights are. The logit of an action is a
-function of its colour; the policy is the softmax over the applicable actions. So in states whose applicable actions
-have the same colours, each as often, actions of one colour have one probability. Such states make a *view*;
-`Loss.shared_bounds` says how low the loss of a view can be.
+Computes, for labelled states of problems of one domain, the colours of their actions (`asnets.network.colours`) and
+from these the least loss that a network of some shape can have on them, whatever its weights are. The logit of an
+action is a function of its colour; the policy is the softmax over the applicable actions. So in states whose
+applicable actions have the same colours, each as often, actions of one colour have one probability. Such states make a
+*view*; `Loss.shared_bounds` says how low the loss of a view can be.
 
-Guarantees: no weights lose less on these states than `Diagnosis.floor`. It is a proof for the states that were looked at,
-about what their labels say. Where nothing is found, weights may still not be found: the bound counts each view by itself,
-and colours do not know of the hidden size.
+Guarantees: no weights lose less on these states than `Diagnosis.floor`. It is a proof for the states that were looked
+at, about what their labels say. Where nothing is found, weights may still not be found: the bound counts each view by
+itself, and colours do not know of the hidden size.
 
-What would separate actions is found out by refining once more with other options, on the states in question alone: more
-layers, until the colours separate them or repeat, which is a proof that no depth does; each action feature that there is;
+What would separate actions is found by refining once more with other options, on the states in question alone: more
+layers, until the colours separate them or repeat, which proves that no depth does; each action feature that there is;
 the other ways of pooling; skip connections.
 """
 
@@ -62,7 +62,7 @@ def diagnose_states(
     """
     kind = LOSSES[loss]
     if kind.shared_bounds is None:
-        raise ConfigError(f"there is no diagnosis for the loss {loss!r}, which has no bounds for actions of equal colours")
+        raise ConfigError(f"there is no diagnosis for the loss {loss!r}: it has no `shared_bounds`")
     examined = [each for each in examined if len(each)]
     if not examined:
         raise ConfigError("there is nothing to learn, and so nothing to diagnose: no state has a label")

@@ -102,7 +102,9 @@ class Remedy:
 
     def flags(self, layers: int) -> str:
         """What to give to `asnets train` in place of so many layers."""
-        return " ".join([*([self.options] if self.options else []), *([f"--layers {self.layers}"] if self.layers != layers else [])])
+        return " ".join(
+            [*([self.options] if self.options else []), *([f"--layers {self.layers}"] if self.layers != layers else [])]
+        )
 
     def words(self, layers: int) -> str:
         """What it does, in a line, for a network of so many layers."""
@@ -110,7 +112,11 @@ class Remedy:
         if self.separates_all:
             return f"{name}: all of it, with {count(self.layers, 'layer')}"
         proof = "the colours repeat" if self.is_proved else "not looked further"
-        some = f"{percent(self.share)} of it, with {count(self.layers, 'layer')}" if self.share >= _WORTH_SAYING else "none of it"
+        some = (
+            f"{percent(self.share)} of it, with {count(self.layers, 'layer')}"
+            if self.share >= _WORTH_SAYING
+            else "none of it"
+        )
         return f"{name}: {some}; looked up to {count(self.looked_up_to, 'layer')} ({proof})"
 
     def to_dict(self) -> dict[str, Any]:

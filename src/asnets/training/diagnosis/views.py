@@ -1,4 +1,4 @@
-"""Views: states whose applicable actions have the same colours, each as often, so that a policy does the same in them."""
+"""Views: states whose applicable actions have the same colours, each as often: no policy tells them apart."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _LEAST = 1e-9
 class Views:
     """What follows from the colours of the actions of states.
 
-    An entry is an applicable action of a state. A class is the entries of one colour in a view; it is mixed if the labels of
-    its entries differ.
+    An entry is an applicable action of a state. A class is the entries of one colour in a view; it is mixed if the
+    labels of its entries differ.
 
     Attributes:
         excess: For each state of all problems, how much more it loses at least than its labels allow.
@@ -64,7 +64,7 @@ class Views:
 
     def conflicts(self) -> list[Conflict]:
         """One for each schema, and for whether actions are in one state; those that cost most first."""
-        # A view counts for one of its classes: one with an action that is best and one that is not in one state, if any.
+        # A view counts for one of its classes: if there is one, for one that is mixed within a state.
         chosen: dict[int, tuple[bool, int, int]] = {}
         for number in np.flatnonzero(self._is_mixed):
             state = self._state[self._class_begins[number]]
@@ -98,7 +98,7 @@ class Views:
         return [each.at(np.flatnonzero(part)) for each, part in zip(self._examined, chosen, strict=True) if part.any()]
 
     def _pair(self, number: int) -> tuple[bool, int, int]:
-        """Of a mixed class, an entry that is best and one that is not; whether they are of one state, if there is one."""
+        """Whether a mixed class is mixed within a state; an entry that is best and one that is not, of it if so."""
         end = np.append(self._class_begins, len(self._state))[number + 1]
         entries = np.arange(self._class_begins[number], end)
         is_best = self._label[entries] == self._label[entries].max()

@@ -201,7 +201,9 @@ def training_config(policy: TrainedPolicy) -> TrainingConfig:
     return default.changed(**known).training
 
 
-def chosen_options(network: TrainedPolicy | NetworkConfig | str, options: dict[str, Any]) -> tuple[NetworkConfig, TrainingConfig]:
+def chosen_options(
+    network: TrainedPolicy | NetworkConfig | str, options: dict[str, Any]
+) -> tuple[NetworkConfig, TrainingConfig]:
     if isinstance(network, str):
         chosen = named_preset(network).changed(**options)
         return chosen.network, chosen.training
