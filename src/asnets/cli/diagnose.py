@@ -35,6 +35,7 @@ from asnets.options import options_of
 from asnets.progress import live_figures
 from asnets.training import PRESETS, TrainingConfig
 from asnets.training.diagnosis.diagnosing import DEFAULT_STATES, chosen_options, diagnose_problems
+from asnets.words import count
 
 if TYPE_CHECKING:
     from asnets.training.diagnosis import Diagnosis
@@ -144,17 +145,17 @@ def _show(result: Diagnosis) -> None:
         "states", f"{result.states:,} of {', '.join(f'{name} ({states:,})' for name, states in result.problems)}"
     )
     facts.add_row("labels allow", f"a loss of {result.label_floor:.4f} a state")
-    facts.add_row("network allows", f"{result.floor:.4f} with {layers} layers, whatever its weights are")
+    facts.add_row("network allows", f"{result.floor:.4f} with {count(layers, 'layer')}, whatever its weights are")
     if result.loss is not None:
         facts.add_row("loss now", f"{result.loss:.4f}")
     if result.conflicts:
         forced = (
             "" if result.forced is None else f"; in {result.forced:,} of them no weights choose a best action for sure"
         )
-        facts.add_row("not learnable", f"{result.unlearnable:,} states{forced}")
+        facts.add_row("not learnable", f"{count(result.unlearnable, 'state')}{forced}")
     show_table(facts)
     for conflict in result.conflicts:
-        print(f"- {conflict.words(layers)}: {conflict.states:,} states, {conflict.loss:.4f} of the loss")
+        print(f"- {conflict.words(layers)}: {count(conflict.states, 'state')}, {conflict.loss:.4f} of the loss")
     if result.remedies:
         print("what would separate them:")
     for remedy in result.remedies:
