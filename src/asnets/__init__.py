@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from asnets.solving import solve as solve
     from asnets.testing.probe import ProbeOptions as ProbeOptions
     from asnets.testing.probe import probe as probe
+    from asnets.training.diagnosis.diagnosing import diagnose as diagnose
     from asnets.verification.export import export as export
     from asnets.verification.verify import verify as verify
 
@@ -101,6 +102,7 @@ _HOMES = {
     "asnets.simulator": ("Simulator", "State"),
     "asnets.solving": ("solve",),
     "asnets.testing.probe": ("ProbeOptions", "probe"),
+    "asnets.training.diagnosis.diagnosing": ("diagnose",),
     "asnets.verification.verify": ("verify",),
     "asnets.verification.export": ("export",),
 }

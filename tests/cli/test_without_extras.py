@@ -99,6 +99,8 @@ def test_training_says_what_to_install(folder: Path) -> None:
     before = sorted(folder.iterdir())
     result = run(folder, "train", *TASK, "-o", "m.asnet")
     assert (result.returncode, result.stdout, result.stderr) == (3, "", f"error: training needs {NO_TORCH}")
+    result = run(folder, "diagnose", "default", *TASK)
+    assert (result.returncode, result.stdout, result.stderr) == (3, "", f"error: a diagnosis needs {NO_TORCH}")
     assert sorted(folder.iterdir()) == before
 
 

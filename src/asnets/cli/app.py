@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from asnets.cli.check import check
+from asnets.cli.diagnose import diagnose
 from asnets.cli.evaluate import evaluate
 from asnets.cli.export import export
 from asnets.cli.generate import generate
@@ -50,6 +51,7 @@ for command in (
     run,
     verify,
     probe,
+    diagnose,
     export,
     models,
     reproduce,

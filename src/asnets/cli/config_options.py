@@ -31,15 +31,16 @@ _NoLandmarks = Annotated[
 
 
 def with_config_options(
-    *configs: type, leave_out: Collection[str] = ()
+    *configs: type, leave_out: Collection[str] = (), after: str = "preset"
 ) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Gives a command the options of configurations, after its --preset.
+    """Gives a command the options of configurations.
 
     The command gets those that a user has given as the dictionary `options`.
 
     Args:
         *configs: Dataclasses whose fields are made by `asnets.options.option`.
         leave_out: Names of fields that the command has no options for.
+        after: The parameter of the command that they come after.
     """
     known = {name: option for config in configs for name, option in options_of(config).items() if name not in leave_out}
 
@@ -55,7 +56,7 @@ def with_config_options(
         for parameter in own:
             if parameter.name != "options":
                 parameters.append(parameter)
-            if parameter.name == "preset":
+            if parameter.name == after:
                 parameters.append(_parameter("no_landmarks", _NoLandmarks, False))
                 parameters += [_parameter(name, _annotation(option), None) for name, option in known.items()]
         wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

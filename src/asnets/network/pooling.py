@@ -36,11 +36,14 @@ class PoolingOperator:
     Attributes:
         pool: The operator over blocks of rows.
         is_native: Whether the compiled core runs networks that use it.
+        sees: What the result depends on, of the rows in a list: which there are ("members"), also in which shares
+            ("shares"), or how many of each ("counts", which holds of any operator). `colours` refines by it.
     """
 
     pool: Pool
     description: str
     is_native: bool = False
+    sees: str = "counts"
 
 
 def segment_operator(function: Callable[[Tensor, Tensor, int], Tensor], description: str) -> PoolingOperator:
@@ -81,5 +84,5 @@ def _maximum(rows: Tensor, row_starts: Ints, starts: Ints, lists: Lists) -> Tens
 
 
 POOLING_OPERATORS: dict[str, PoolingOperator] = {
-    "max": PoolingOperator(_maximum, "the elementwise maximum, as in the paper", is_native=True),
+    "max": PoolingOperator(_maximum, "the elementwise maximum, as in the paper", is_native=True, sees="members"),
 }

@@ -8,6 +8,7 @@ Path("run.svg").write_text(picture.svg)
 Path("run.html").write_text(page("A run", [picture.html]))
 """
 
+from asnets.pictures.diagnosis import diagnosis_page, pictures_of_conflict
 from asnets.pictures.draw import RunPicture, draw_run, picture_of
 from asnets.pictures.failure import failure_page, picture_of_failure
 from asnets.pictures.finding import findings_page, pictures_of_finding
@@ -18,6 +19,7 @@ from asnets.pictures.network_picture import draw_network
 __all__ = [
     "FramePainter",
     "RunPicture",
+    "diagnosis_page",
     "draw_network",
     "draw_run",
     "failure_page",
@@ -25,5 +27,6 @@ __all__ = [
     "page",
     "picture_of",
     "picture_of_failure",
+    "pictures_of_conflict",
     "pictures_of_finding",
 ]

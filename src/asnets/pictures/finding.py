@@ -3,38 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from asnets.evaluation.rollouts import EpisodeRecord, Trace
-from asnets.evaluation.runs import Run, RunStep, named_probabilities
+from asnets.evaluation.runs import named_probabilities
 from asnets.pictures.draw import RunPicture, picture_of
 from asnets.pictures.fragment import page
 from asnets.pictures.notes import Mark, Notes
+from asnets.pictures.one_step import one_step
 from asnets.pictures.svg import add
-from asnets.simulator import Simulator
-from asnets.words import count
+from asnets.pictures.table import TABLE_STYLE, draw_table
 
 if TYPE_CHECKING:
     from asnets.testing import FindingGroup, PolicyTest, SmallProblem
     from asnets.verification import Interval
-
-_STYLE = """
-table.test { border-collapse: collapse; margin: .6rem 0 1.4rem; font-size: 15px }
-table.test th, table.test td { text-align: left; padding: .15rem .9rem .15rem 0; vertical-align: top }
-table.test td.number { text-align: right; font-variant-numeric: tabular-nums }
-"""
-
-
-@dataclass(frozen=True)
-class _OneStep(EpisodeRecord):
-    """One step from the state of a finding, and its likeliest outcome."""
-
-    words: str = ""
-
-    def __str__(self) -> str:
-        return self.words
 
 
 def pictures_of_finding(small: SmallProblem) -> tuple[RunPicture, RunPicture]:
@@ -82,33 +64,23 @@ def findings_page(title: str, tests: Sequence[PolicyTest], groups: Sequence[Find
 
 def _one_step(small: SmallProblem, action: int, title: str, remark: str, *, is_choice: bool) -> RunPicture:
     policy = small.policy
-    task = policy.task
-    before = task.propositions_of()
-    probabilities = named_probabilities(policy, before)
+    before = policy.task.propositions_of()
     compared = small.comparison
     bars = [
         (compared.chosen, compared.goal_probability.upper, _bounds(compared.goal_probability), is_choice),
         (compared.better, compared.better_goal_probability.lower, _bounds(compared.better_goal_probability), False),
     ]
-    if action < 0:  # The policy gives up.
-        states, actions = [before], []
-    else:
-        outcomes = Simulator(task).state_of(before).successors(action)
-        chance, after = max(outcomes, key=lambda outcome: outcome[0])
-        states, actions = [before, after.propositions], [action]
-        remark += f" The likeliest outcome is shown, of probability {chance:.4g}." if len(outcomes) > 1 else ""
-    record = _OneStep(0, 0, len(actions), 0.0, "stopped", words=count(len(actions), "step"))
-    trace = Trace.of(record, states, actions)
-    steps = tuple(RunStep.of(task, step, probabilities) for step in trace.steps)
+    origin = "the choice of the policy" if is_choice else "what would be better"
+    run, outcome = one_step(policy, before, action, named_probabilities(policy, before), origin)
     mark = Mark(
         "Worse" if is_choice else "Better",
         f"{compared.reason}; the greatest probability of the goal after each:",
         bars,
         is_choice,
     )
-    notes = Notes(remark.strip(), {len(actions): [mark]}, "Orange: the choice that is worse." if is_choice else "")
-    origin = "the choice of the policy" if is_choice else "what would be better"
-    return picture_of(Run(steps, trace, policy, origin), task, title=title, notes=notes)
+    caption = "Orange: the choice that is worse." if is_choice else ""
+    notes = Notes(f"{remark} {outcome}".strip(), {len(run.steps): [mark]}, caption)
+    return picture_of(run, policy.task, title=title, notes=notes)
 
 
 def _value(small: SmallProblem, value: Interval, goal: Interval) -> str:
@@ -122,8 +94,8 @@ def _bounds(bounds: Interval) -> str:
 
 def _summary(tests: Sequence[PolicyTest], groups: Sequence[FindingGroup]) -> str:
     root = ElementTree.Element("section", {"class": "summary"})
-    add(root, "style", _STYLE)
-    _table(
+    add(root, "style", TABLE_STYLE)
+    draw_table(
         root,
         ("problem", "states", "decided", "as good", "worse", "hopeless", "undecided"),
         [
@@ -146,21 +118,7 @@ def _summary(tests: Sequence[PolicyTest], groups: Sequence[FindingGroup]) -> str
         name, by = ("–", "–") if small is None else (small.name, small.confirmation.by)
         rows.append((group.reason, group.chosen, group.better, len(group.findings), name, by))
     if rows:
-        _table(root, ("reason", "choice", "better", "findings", "smallest", "confirmed by"), rows)
+        draw_table(root, ("reason", "choice", "better", "findings", "smallest", "confirmed by"), rows)
     else:
         add(root, "p", "No choice was proved worse.")
     return ElementTree.tostring(root, encoding="unicode", method="html") + "\n"
-
-
-def _table(root: ElementTree.Element, headings: Sequence[str], rows: Sequence[Sequence[str | int]]) -> None:
-    table = add(root, "table", class_="test")
-    line = add(table, "tr")
-    for heading in headings:
-        add(line, "th", heading)
-    for row in rows:
-        line = add(table, "tr")
-        for cell in row:
-            if isinstance(cell, int):
-                add(line, "td", f"{cell:,}", class_="number")
-            else:
-                add(line, "td", cell)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from asnets.deadline import Deadline
+from asnets.training.diagnosis.of_training import diagnose_training
 from asnets.training.progress import EpochRecord
 from asnets.training.trainer import Trainer
 from asnets.words import count
@@ -10,6 +11,8 @@ from asnets.words import count
 _GOOD = 0.9
 """A policy that reaches the goal this often, compared with the teacher's policy, is good."""
 _TEACHER_RUNS = 100
+_MUCH = 0.1
+"""Of the remaining loss: if less of it cannot be learnt, that is not why training failed."""
 _TEACHER_SECONDS = 0.5
 """For the runs of the teacher's policy on all problems: the time of training may be over."""
 
@@ -49,18 +52,34 @@ def shortcomings(trainer: Trainer, reason: str) -> list[str]:
         return sentences
     floor = trainer.memory.loss_floor()
     if best.loss > floor + 0.05 + 0.1 * floor:
-        sentences.append(
-            f"the loss is {best.loss:.3f}, while the labels allow {floor:.3f}: the network does not tell the best "
-            f"actions apart. More --layers ({trainer.preset.network.layers} now), another --feature "
-            f"({', '.join(trainer.preset.network.features) or 'none'} now), more --learn-steps or another "
-            "--learning-rate may help"
-        )
+        sentences.append(f"the loss is {best.loss:.3f}, while the labels allow {floor:.3f}: {_why(trainer)}")
     else:
         sentences.append(
             f"the loss, {best.loss:.3f}, is about what the labels allow, {floor:.3f}: what the teacher taught was "
             "learnt, but the policy meets other states. More epochs, or training problems of more kinds, may help"
         )
     return sentences
+
+
+def _why(trainer: Trainer) -> str:
+    """Why the loss is above what the labels allow."""
+    network = trainer.preset.network
+    shape = f"{network.layers} now"
+    features = f"{', '.join(network.features) or 'none'} now"
+    diagnosis = diagnose_training(trainer)
+    if diagnosis is None or diagnosis.share is None:
+        return (
+            f"the network does not tell the best actions apart. More --layers ({shape}), another --feature "
+            f"({features}), more --learn-steps or another --learning-rate may help"
+        )
+    states = count(diagnosis.states, "state")
+    if diagnosis.share >= _MUCH:
+        return f"{diagnosis.words} (in {states} that were looked at; `asnets diagnose` draws such states)"
+    return (
+        f"the network does not tell the best actions apart. In {states} that were looked at, neither --layers "
+        f"({shape}) nor --feature ({features}) stands in the way: more --learn-steps, another --learning-rate "
+        f"or a larger --hidden ({network.hidden} now) may help"
+    )
 
 
 def _failed(trainer: Trainer, best: EpochRecord) -> list[str]:

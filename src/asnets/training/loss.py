@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[Any]
+Numbers = npt.NDArray[np.int64]
 
 _MOST = 1 - 1e-6  # 1 - π is rounded away beyond that.
+_BISECTIONS = 60
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,16 @@ class Loss:
             to what each row adds to the loss. Values and gradients must be finite.
         lower_bounds: From labels and from which actions are applicable, both S × number of actions, to the lowest loss
             of each of these S states that any policy can have.
+        shared_bounds: The same for views, sets of states in which some actions must have equal probabilities
+            (`asnets.training.diagnosis`). None where nobody has worked it out: then there is no diagnosis. Arguments:
+
+            - labels: of the applicable actions of all states, one after the other.
+            - classes: for each of them, its class: in a view, actions of one class have equal probabilities, in all
+              states of the view. Classes are numbered from 0 on, view after view.
+            - starts: the first class of each view.
+            - states: how many states each view has.
+
+            The result is the lowest loss of all states of each view together.
     """
 
     description: str
@@ -43,6 +55,7 @@ class Loss:
     labels: Callable[[Floats, TrainingConfig], Labels]
     terms: Callable[[Tensor, Tensor], Tensor]
     lower_bounds: Callable[[Labels, npt.NDArray[np.bool_]], Floats]
+    shared_bounds: Callable[[Labels, Numbers, Numbers, Numbers], Floats] | None = None
 
 
 def best_actions(q_values: Floats, config: TrainingConfig) -> npt.NDArray[np.bool_]:
@@ -76,8 +89,46 @@ def cross_entropy_bounds(best: Labels, enabled: npt.NDArray[np.bool_]) -> Floats
     return bounds
 
 
+def shared_cross_entropy_bounds(best: Labels, classes: Numbers, starts: Numbers, states: Numbers) -> Floats:
+    """The lowest cross-entropy where the actions of a class have equal probabilities.
+
+    Class c of a view of N states has m_c actions in these, k_c of them best, all of probability q_c:
+
+        min over q of  Σ_c -[k_c log q_c + (m_c - k_c) log(1 - q_c)]    with  Σ_c m_c q_c = N
+
+    For a multiplier λ of the constraint, with κ = k / m, the least q solves λ q² - (1 + λ) q + κ = 0. Σ m q falls as λ
+    grows, from Σ k ≥ N at 0 to at most N at Σ k / N, so that λ is found by bisection. What the dual function comes to
+    at any λ is a lower bound, so that nothing depends on how exactly it is found.
+    """
+    total = np.bincount(classes, minlength=int(classes.max(initial=-1)) + 1).astype(np.float64)
+    chosen = np.bincount(classes, weights=best, minlength=len(total))
+    share = chosen / total
+    view = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(total)))
+
+    def probabilities(multiplier: Floats) -> Floats:
+        own = multiplier[view]
+        return 2 * share / (1 + own + np.sqrt((1 + own) ** 2 - 4 * own * share))
+
+    low, high = np.zeros(len(starts)), np.add.reduceat(chosen, starts) / states
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        is_too_small = np.add.reduceat(total * probabilities(middle), starts) > states
+        low, high = np.where(is_too_small, middle, low), np.where(is_too_small, high, middle)
+    q = probabilities(high)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = -np.where(chosen > 0, chosen * np.log(q), 0.0)
+        terms -= np.where(total > chosen, (total - chosen) * np.log1p(-q), 0.0)
+    bounds: Floats = np.add.reduceat(terms + high[view] * total * q, starts) - high * states
+    return bounds
+
+
 LOSSES: dict[str, Loss] = {
     "cross-entropy": Loss(
-        "the paper's, with the labels best or not", True, best_actions, cross_entropy, cross_entropy_bounds
+        "the paper's, with the labels best or not",
+        True,
+        best_actions,
+        cross_entropy,
+        cross_entropy_bounds,
+        shared_cross_entropy_bounds,
     ),
 }
