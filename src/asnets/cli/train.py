@@ -24,7 +24,8 @@ from asnets.cli.running import (
 )
 from asnets.deadline import Deadline
 from asnets.extras import require_torch
-from asnets.grounding import DEFAULT_LIMITS, GroundTask
+from asnets.grounding import DEFAULT_LIMITS
+from asnets.loading import LoadedTask
 from asnets.network import NetworkConfig
 from asnets.training import TrainingConfig
 from asnets.training.config import named_preset
@@ -91,8 +92,8 @@ def train(
     files = SessionFiles(output, [domain, *problems])
     board = TensorBoard(tensorboard) if tensorboard is not None else None
 
-    def read(problem: str, deadline: Deadline) -> GroundTask:
-        return load(domain, problem, costs, max_actions, lenient, deadline).task
+    def read(problem: str, deadline: Deadline) -> LoadedTask:
+        return load(domain, problem, costs, max_actions, lenient, deadline)
 
     with shown_training(chosen.training) as display:
 

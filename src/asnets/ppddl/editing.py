@@ -1,8 +1,8 @@
-"""Problems made of others by leaving out: fewer objects, fewer parts of the goal, other facts."""
+"""Problems made of others: fewer objects, fewer parts of the goal, other facts, other names."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from asnets.ppddl.model import (
@@ -80,3 +80,36 @@ def names_in(part: Condition | Expression) -> set[str]:
             return set().union(*map(names_in, operands))
         case Number():
             return set()
+
+
+def renamed(part: Condition, names: Mapping[str, str]) -> Condition:
+    """A condition with other terms; those without a new name stay."""
+    match part:
+        case Atom(predicate, terms):
+            return Atom(predicate, tuple(names.get(term, term) for term in terms))
+        case Equals(left, right):
+            return Equals(names.get(left, left), names.get(right, right))
+        case Not(body):
+            return Not(renamed(body, names))
+        case And(parts):
+            return And(tuple(renamed(each, names) for each in parts))
+        case Or(parts):
+            return Or(tuple(renamed(each, names) for each in parts))
+        case Imply(premise, conclusion):
+            return Imply(renamed(premise, names), renamed(conclusion, names))
+        case Forall(variables, body):
+            return Forall(variables, renamed(body, names))
+        case Exists(variables, body):
+            return Exists(variables, renamed(body, names))
+        case Comparison(operator, smaller, larger):
+            return Comparison(operator, _renamed_number(smaller, names), _renamed_number(larger, names))
+
+
+def _renamed_number(part: Expression, names: Mapping[str, str]) -> Expression:
+    match part:
+        case FunctionTerm(name, terms):
+            return FunctionTerm(name, tuple(names.get(term, term) for term in terms))
+        case Arithmetic(operator, operands):
+            return Arithmetic(operator, tuple(_renamed_number(each, names) for each in operands))
+        case Number():
+            return part

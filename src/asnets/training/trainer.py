@@ -45,6 +45,7 @@ from asnets.policies.networks import network_policy
 from asnets.training.config import Preset
 from asnets.training.loss import LOSSES
 from asnets.training.memory import Memory
+from asnets.training.more_problems import MoreProblem
 from asnets.training.problems import MORE_TIME, choose_problems
 from asnets.training.progress import EpochRecord, Progress, is_as_good, is_better, most_time
 from asnets.training.seeds import derived_seed
@@ -81,6 +82,7 @@ class Trainer:
         given: All training problems.
         tasks: Those that are used.
         left_out: Those that are not.
+        more_problems: Which of the given ones were made of others, and how; for files.
         teacher_values: The teacher's expected cost of each task (under maxprob, penalty times probability of failing).
     """
 
@@ -131,6 +133,7 @@ class Trainer:
         self.preset = preset
         self.seed = seed
         self.given = tuple(tasks)
+        self.more_problems: Sequence[MoreProblem] = ()
         self._threads = threads
         config = preset.training
         make_teacher = teacher or TEACHERS[config.teacher_planner].make
@@ -334,6 +337,7 @@ class Trainer:
                 for task, value in zip(self.tasks, self.teacher_values, strict=True)
             ],
             "left_out": [asdict(problem) for problem in self.left_out],
+            "more_problems": [{"problem": each.problem, "how": each.how} for each in self.more_problems],
             "epochs": len(self.progress.history),
             "seconds": self.progress.elapsed,
             "loss_floor": self.memory.loss_floor(),
