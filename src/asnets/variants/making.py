@@ -169,9 +169,7 @@ def _is_trivial(task: GroundTask) -> bool:
     simulator = Simulator(task)
     if simulator.is_goal():
         return True
-    return any(
-        all(after.is_goal for _, after in simulator.successors(action)) for action in simulator.applicable()
-    )
+    return any(all(after.is_goal for _, after in simulator.successors(action)) for action in simulator.applicable())
 
 
 class _Maker:
