@@ -1,7 +1,7 @@
 """Makes problems out of given ones.
 
-Each try draws, from a stream of random numbers of its own, a kind and the given problems to begin with; what was joined,
-made smaller, or has got another start or goal may then get another start and goal as well. A problem is kept if
+Each try draws, from a stream of random numbers of its own, a kind and the given problems to begin with; what was
+joined, made smaller, or has got another start or goal may then get another start and goal as well. A problem is kept if
 
 * its goal neither holds at once nor after one action whatever comes of it,
 * whoever is asked (a planner, the teacher of a training) solves it within a small budget, for less than the penalty,

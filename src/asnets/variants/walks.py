@@ -7,23 +7,24 @@ are cheap on problems of any size.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
+from asnets.errors import LimitError
 from asnets.grounding import GroundTask
 from asnets.grounding.task import Ints
-from asnets.planning.heuristics import make_heuristic
+from asnets.planning.heuristics import StateValues
+from asnets.simulator import Simulator, State
 
 MOST_STEPS = 128
 """Of a walk; the reach of a random walk grows with the root of its steps."""
 DRAWN_ACTIONS = 6
 """From which a run that is drawn towards the goal takes the best."""
-_MANY_SUCCESSORS = 64
 
 
 @dataclass(frozen=True)
@@ -47,39 +48,39 @@ class Walker:
 
     def __init__(self, task: GroundTask) -> None:
         self.task = task
-        self._states = _native.States(task.native, _MANY_SUCCESSORS)
-        self._heuristic = make_heuristic(task, "hadd")
+        self._simulator = Simulator(task)
+        self._values = StateValues(task, "hadd")
 
     def states(self, walk: Walk, draw: random.Random, deadline: Deadline = NO_DEADLINE) -> Iterator[Ints]:
         """The true propositions of the states of a walk, the initial one first; it ends before a goal."""
-        outcomes = _native.RandomStream(draw.getrandbits(63), 0)
-        state = self._states.initial()
+        simulator = self._simulator
+        state = simulator.reset(seed=draw.getrandbits(63))
         for _ in range(walk.steps):
-            yield self._states.propositions(state)
-            applicable = self._states.applicable(state)
-            if len(applicable) == 0 or deadline.has_passed():
+            yield state.propositions
+            applicable = state.applicable
+            if not applicable or deadline.has_passed():
                 return
-            choice = sorted(draw.sample(range(len(applicable)), min(walk.drawn, len(applicable))))
-            action = self._best(state, [int(applicable[index]) for index in choice])
-            state = self._states.sample(state, action, outcomes)
-            if self._states.is_goal(state):
+            drawn = sorted(draw.sample(applicable, min(walk.drawn, len(applicable))))
+            state = simulator.step(self._best(state, drawn))
+            if state.is_goal:
                 return
-        yield self._states.propositions(state)
+        yield state.propositions
 
     def end(self, walk: Walk, draw: random.Random, deadline: Deadline = NO_DEADLINE) -> Ints:
         """Where a walk ends."""
         *_, last = self.states(walk, draw, deadline)
         return last
 
-    def _best(self, state: int, actions: Sequence[int]) -> int:
+    def _best(self, state: State, actions: Sequence[int]) -> int:
         if len(actions) == 1:
             return actions[0]
         return min(actions, key=lambda action: self._value(state, action))
 
-    def _value(self, state: int, action: int) -> float:
+    def _value(self, state: State, action: int) -> float:
         """The mean value after an action; infinite where it may end in a dead end, or has too many outcomes."""
         try:
-            successors, probabilities = self._states.successors(state, action)
-        except _native.TooManySuccessors:
-            return float("inf")
-        return float(np.dot(probabilities, self._heuristic.evaluate(self._states, successors)))
+            successors = state.successors(action)
+        except LimitError:
+            return math.inf
+        values = self._values.of(after.propositions for _, after in successors)
+        return float(np.dot([probability for probability, _ in successors], values))
