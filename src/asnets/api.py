@@ -280,7 +280,7 @@ def train(
     """Trains a policy on some problems of a domain.
 
     Args:
-        domain: The domain file; None where all problems are tasks.
+        domain: The domain file; None where all problems are tasks, or files that hold their domain.
         problems: The training problems, small ones that the teacher can solve: files, or tasks.
         preset: "default" or "paper".
         seed: Of all random choices.
@@ -334,9 +334,8 @@ def train(
                 have = f"the task {problem.problem} has {problem.cost_mode} costs, not {costs}"
                 raise ConfigError(f"{have}: load it with costs={costs!r}")
             return problem
-        if domain is None:
-            raise ConfigError(f"the problem {str(problem)!r} is a file, and there is no domain")
-        return load_stages(domain, problem, costs=costs or "unit", lenient=lenient, on_warning=once, deadline=deadline)
+        of_all, one = (problem, None) if domain is None else (domain, problem)
+        return load_stages(of_all, one, costs=costs or "unit", lenient=lenient, on_warning=once, deadline=deadline)
 
     with training_display(progress, chosen.training) as display:
 

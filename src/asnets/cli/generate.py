@@ -122,10 +122,7 @@ def generate(
         problems = [*given, *(names or ())]
         deadline = Deadline(time_limit)
         with bounded(deadline, "making problems"), live_figures("making problems") as show:
-            loaded = [
-                load(domain or problem, problem if domain else None, costs, max_actions, lenient, deadline)
-                for problem in problems
-            ]
+            loaded = [load(domain, problem, costs, max_actions, lenient, deadline) for problem in problems]
             variants = make_variants(
                 loaded,
                 count,

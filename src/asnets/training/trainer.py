@@ -58,6 +58,9 @@ _FIRST_EPOCH_SHARE = 0.5
 """In the first epoch, labelling and learning may each take this share of the time left, so that it is finished."""
 
 
+_CONSTANTS = ". Problems with domains of their own share a network where these differ in constants and numbers alone"
+
+
 def train(trainer: Trainer, on_epoch: Callable[[EpochRecord], None] = lambda record: None) -> str:
     """Runs epochs until training is over; returns why it is.
 
@@ -124,10 +127,12 @@ class Trainer:
             raise ConfigError(f"the number of threads must be at least 1, not {threads}")
         signature = DomainSignature.of(tasks[0])
         for task in tasks[1:]:
-            differences = signature.differences(DomainSignature.of(task))
+            other = DomainSignature.of(task)
+            signature = signature.joined(other)
+            differences = signature.misfits(other)
             pair = f"the problems {tasks[0].problem!r} and {task.problem!r}"
             if differences:
-                raise ConfigError(f"{pair} are of different domains: {differences[0]}")
+                raise ConfigError(f"{pair} are of different domains: {'; '.join(differences)}{_CONSTANTS}")
             if task.cost_mode != tasks[0].cost_mode:
                 raise ConfigError(f"{pair} have {tasks[0].cost_mode} and {task.cost_mode} costs; they must be the same")
         self.preset = preset
@@ -150,7 +155,7 @@ class Trainer:
         structures = []
         for task in self.tasks:
             self.deadline.check(f"the network of {task.problem} was set up")
-            structures.append(build_structure(task, preset.network.pooling))
+            structures.append(build_structure(task, preset.network.pooling, signature))
         self.memory = Memory(self.tasks, DisjointUnion(structures), preset.network.features, config)
         self._explorers = [network_policy(self.network, task, sampled=True) for task in self.tasks]
         self._judged = [network_policy(self.network, task) for task in self.tasks]
