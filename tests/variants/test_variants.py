@@ -23,6 +23,7 @@ from asnets.ppddl.model import (
     Arithmetic,
     Atom,
     Comparison,
+    Condition,
     Equals,
     Exists,
     Forall,
@@ -238,7 +239,7 @@ def test_deadlines_and_wrong_use() -> None:
 def test_other_names_in_conditions() -> None:
     one, other = Atom("p", ("a", "?x")), Atom("p", ("b", "?x"))
     variable = (TypedName("?x"),)
-    pairs = [
+    pairs: list[tuple[Condition, Condition]] = [
         (Not(one), Not(other)),
         (And((one, Atom("q"))), And((other, Atom("q")))),
         (Or((one,)), Or((other,))),
