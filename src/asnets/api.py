@@ -16,7 +16,7 @@ from asnets.extras import require_torch
 from asnets.grounding import GroundTask
 from asnets.grounding.costs import COST_MODES
 from asnets.grounding.task import StateLike
-from asnets.loading import load
+from asnets.loading import LoadedTask, load_stages
 from asnets.models import find_model
 from asnets.network.config import NetworkConfig
 from asnets.network.model_file import Model, check_fits, load_model, model_bytes, read_model, save_model
@@ -280,7 +280,7 @@ def train(
     """Trains a policy on some problems of a domain.
 
     Args:
-        domain: The domain file; None where all problems are tasks.
+        domain: The domain file; None where all problems are tasks, or files that hold their domain.
         problems: The training problems, small ones that the teacher can solve: files, or tasks.
         preset: "default" or "paper".
         seed: Of all random choices.
@@ -328,15 +328,14 @@ def train(
     inputs = [given for given in (domain, *problems) if isinstance(given, str | Path)]
     once = cache(log_warning)  # The domain is read once for each problem.
 
-    def read(problem: str | Path | GroundTask, deadline: Deadline) -> GroundTask:
+    def read(problem: str | Path | GroundTask, deadline: Deadline) -> LoadedTask | GroundTask:
         if isinstance(problem, GroundTask):
             if costs not in (None, problem.cost_mode):
                 have = f"the task {problem.problem} has {problem.cost_mode} costs, not {costs}"
                 raise ConfigError(f"{have}: load it with costs={costs!r}")
             return problem
-        if domain is None:
-            raise ConfigError(f"the problem {str(problem)!r} is a file, and there is no domain")
-        return load(domain, problem, costs=costs or "unit", lenient=lenient, on_warning=once, deadline=deadline)
+        of_all, one = (problem, None) if domain is None else (domain, problem)
+        return load_stages(of_all, one, costs=costs or "unit", lenient=lenient, on_warning=once, deadline=deadline)
 
     with training_display(progress, chosen.training) as display:
 

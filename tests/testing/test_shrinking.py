@@ -11,10 +11,10 @@ import asnets
 from asnets.errors import ConfigError
 from asnets.grounding import ground
 from asnets.ppddl import Domain, Problem, load_task_text, parse_text, write_domain, write_problem
+from asnets.ppddl.editing import goal_parts, with_goal, with_objects
 from asnets.ppddl.model import TRUE
 from asnets.simulator import Simulator
 from asnets.testing import problem_at, shrink
-from asnets.testing.shrinking import goal_parts, with_goal, with_objects
 from tests.ssp_strategies import ssps
 from tests.testing.policies import family
 

@@ -31,7 +31,7 @@ from asnets.cli.running import (
     MemoryLimitOption,
     ModelArgument,
     ModelCostsOption,
-    ProblemsArgument,
+    OwnProblemsArgument,
     SampledOption,
     SeedOption,
     ThreadsOption,
@@ -40,6 +40,7 @@ from asnets.cli.running import (
     parse_size,
     print_json,
     require,
+    with_own_domains,
 )
 from asnets.cli.tables import show_table
 from asnets.deadline import Deadline
@@ -69,8 +70,10 @@ _CUT_OFFS = {"time": "time limit", "memory": "memory limit", "size": "too large"
 
 def evaluate(
     model: ModelArgument,
-    domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="Domain file.")],
-    problems: ProblemsArgument,
+    domain: Annotated[
+        str, typer.Argument(metavar="DOMAIN", help="Domain file, or the first of files that hold domain and problem.")
+    ],
+    problems: OwnProblemsArgument = None,
     runs: Annotated[int, typer.Option("--runs", min=1, help="Runs on each problem.")] = 30,
     max_steps: Annotated[int, typer.Option("--max-steps", min=0, help="Step limit of a run.")] = 300,
     seed: SeedOption = 0,
@@ -170,12 +173,13 @@ def evaluate(
     )
     require(not exact or asked is None, "--exact cannot be combined with --search: what is found depends on the run")
     policy = load_trained(model)
+    of_all, problems = with_own_domains(domain, problems)
     rows: list[_Row] = []
     for problem in problems:
         deadline = Deadline(time_limit)
         try:
             with bounded(deadline, f"evaluating {model} on {problem}"):
-                loaded = load(domain, problem, costs or policy.costs, max_actions, lenient, deadline)
+                loaded = load(of_all, problem, costs or policy.costs, max_actions, lenient, deadline)
                 ground_seconds = sum(loaded.seconds.values())
                 result = policy.evaluate(
                     loaded.task,

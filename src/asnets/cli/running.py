@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Annotated, Any, ParamSpec, TypeVar
@@ -25,6 +25,7 @@ from asnets.errors import AsnetsError, ConfigError, Diagnostic, InputError, Limi
 from asnets.grounding import Limits
 from asnets.loading import LoadedTask, load_stages
 from asnets.planning import OBJECTIVES
+from asnets.ppddl.loading import holds_both, split_name
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -91,6 +92,15 @@ ModelArgument = Annotated[
 ]
 ProblemsArgument = Annotated[
     list[str], typer.Argument(metavar="PROBLEM", help="Problem files, or FILE:NAME where one holds several.")
+]
+OwnProblemsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="PROBLEM",
+        help="Problem files, or FILE:NAME where one holds several. Where DOMAIN and all of these hold both a domain "
+        "and a problem, DOMAIN is a problem too, and each is read with its own domain.",
+        show_default=False,
+    ),
 ]
 TimeLimitOption = Annotated[
     float | None,
@@ -168,17 +178,19 @@ def show_warning(warning: Diagnostic) -> None:
 
 
 def load(
-    domain: str,
+    domain: str | None,
     problem: str | None,
     costs: str,
     max_actions: int,
     lenient: bool = False,
     deadline: Deadline = NO_DEADLINE,
 ) -> LoadedTask:
-    """Loads the task of a command; its warnings are shown."""
+    """Loads the task of a command; its warnings are shown. One of the two may be left out if the other holds both."""
+    only = problem if domain is None else domain
+    assert only is not None
     loaded = load_stages(
-        domain,
-        problem,
+        only,
+        None if domain is None else problem,
         costs=costs,
         limits=Limits(max_actions=max_actions),
         lenient=lenient,
@@ -190,6 +202,17 @@ def load(
         "%s: %d propositions, %d actions, %.2f s", task.problem, task.num_propositions, task.num_actions, seconds
     )
     return loaded
+
+
+def with_own_domains(domain: str, problems: Sequence[str] | None) -> tuple[str | None, list[str]]:
+    """The domain of all problems, or None where each file holds its own, and the problems."""
+    given = list(problems or ())
+    if holds_both(domain) and all(map(holds_both, given)):
+        is_named_again = any(split_name(problem)[0] == domain for problem in given)
+        return None, given if is_named_again else [domain, *given]
+    if not given:
+        raise typer.BadParameter("give problems, or files that hold domain and problem", param_hint="PROBLEM")
+    return domain, given
 
 
 class _OutOfTime(KeyboardInterrupt):

@@ -14,17 +14,19 @@ from asnets.cli.running import (
     JsonOption,
     LenientOption,
     MaxActionsOption,
-    ProblemsArgument,
+    OwnProblemsArgument,
     SeedOption,
     ThreadsOption,
     bounded,
     load,
     print_json,
     require,
+    with_own_domains,
 )
 from asnets.deadline import Deadline
 from asnets.extras import require_torch
-from asnets.grounding import DEFAULT_LIMITS, GroundTask
+from asnets.grounding import DEFAULT_LIMITS
+from asnets.loading import LoadedTask
 from asnets.network import NetworkConfig
 from asnets.training import TrainingConfig
 from asnets.training.config import named_preset
@@ -41,10 +43,12 @@ _LOGGER = logging.getLogger(__name__)
 
 @with_config_options(NetworkConfig, TrainingConfig)
 def train(
-    domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="Domain file.")],
-    problems: ProblemsArgument,
+    domain: Annotated[
+        str, typer.Argument(metavar="DOMAIN", help="Domain file, or the first of files that hold domain and problem.")
+    ],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="MODEL", help="The model file to write.")],
     options: dict[str, Any],
+    problems: OwnProblemsArgument = None,
     preset: PresetOption = "default",
     seed: SeedOption = 0,
     threads: ThreadsOption = 1,
@@ -88,11 +92,12 @@ def train(
         from asnets.training.figures import TensorBoard
         from asnets.training.session import SessionFiles, run_training
 
+    of_all, problems = with_own_domains(domain, problems)
     files = SessionFiles(output, [domain, *problems])
     board = TensorBoard(tensorboard) if tensorboard is not None else None
 
-    def read(problem: str, deadline: Deadline) -> GroundTask:
-        return load(domain, problem, costs, max_actions, lenient, deadline).task
+    def read(problem: str, deadline: Deadline) -> LoadedTask:
+        return load(of_all, problem, costs, max_actions, lenient, deadline)
 
     with shown_training(chosen.training) as display:
 

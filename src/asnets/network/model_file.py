@@ -123,10 +123,14 @@ def check_fits(signature: DomainSignature, task: GroundTask) -> None:
     Raises:
         ConfigError: Naming what differs.
     """
-    differences = signature.differences(DomainSignature.of(task))
+    own = DomainSignature.of(task)
+    differences = signature.misfits(own)
     if differences:
         lines = "\n".join(f"  {difference}" for difference in differences)
-        raise ConfigError(f"the model is for another domain than {task.domain!r}; there\n{lines}")
+        what = f"is for another domain than {task.domain!r}"
+        if not signature.joined(own).misfits(own):
+            what = f"has no weights for constants of {task.problem!r} that its training problems lacked"
+        raise ConfigError(f"the model {what}; there\n{lines}")
 
 
 def _model(metadata: Mapping[str, str], arrays: Mapping[str, npt.NDArray[Any]]) -> Model:

@@ -3,12 +3,18 @@
 [toyer2018action], "Network structure": an action module has one input for each related proposition, in the order of the
 schema; here, for each slot, in an order that does not depend on how the domain is written. So two domains that differ
 only in the order of their declarations and in the names of parameters have equal signatures, and share weights.
+
+Where each problem brings its own domain, constants may differ, and with them the slots that mention one. A slot with
+a constant belongs to that constant by name: weights of `(time-left ?p three)` mean nothing for `(time-left ?p four)`.
+So problems share what they have in common, and a signature may have slots with constants that a problem lacks: these
+read an atom that is never true, or an empty set under a quantifier (`structure`). Whatever else differs, and a slot
+of a problem that the signature lacks, for which there are no weights, is a misfit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from asnets.grounding import GroundTask
@@ -34,6 +40,11 @@ class SlotSignature:
     def is_set(self) -> bool:
         """Whether the atom stands under a quantifier, so that an action has a set of instances of it."""
         return any(isinstance(term, tuple) for term in self.terms)
+
+    @property
+    def has_constants(self) -> bool:
+        """Whether the atom mentions constants of the domain."""
+        return any(isinstance(term, str) for term in self.terms)
 
     @property
     def sort_key(self) -> tuple[Any, ...]:
@@ -163,6 +174,38 @@ class DomainSignature:
                 ):
                     return False
         return True
+
+    def joined(self, other: DomainSignature) -> DomainSignature:
+        """This signature with the other's slots with constants in the schemas that both have."""
+        arities = dict(self.predicates)
+        theirs = {schema.name: schema for schema in other.schemas}
+        schemas = []
+        for schema in self.schemas:
+            slots = set(schema.slots)
+            for slot in theirs[schema.name].slots if schema.name in theirs else ():
+                if slot.has_constants and arities.setdefault(slot.predicate, len(slot.terms)) == len(slot.terms):
+                    slots.add(slot)
+            schemas.append(replace(schema, slots=tuple(sorted(slots, key=lambda slot: slot.sort_key))))
+        return DomainSignature(tuple(sorted(arities.items())), tuple(schemas))
+
+    def misfits(self, problem: DomainSignature) -> list[str]:
+        """In plain words, why a network of this signature cannot be used for a problem of another; not more than ten.
+
+        As the differences, but for slots with constants that the problem lacks.
+        """
+        theirs = {schema.name: set(schema.slots) for schema in problem.schemas}
+        schemas = tuple(
+            replace(
+                schema,
+                slots=tuple(
+                    slot for slot in schema.slots if not slot.has_constants or slot in theirs.get(schema.name, ())
+                ),
+            )
+            for schema in self.schemas
+        )
+        used = {slot.predicate for schema in schemas for slot in schema.slots}
+        predicates = tuple(entry for entry in self.predicates if entry[0] in used)
+        return DomainSignature(predicates, schemas).differences(problem)
 
     def differences(self, other: DomainSignature) -> list[str]:
         """In plain words, what the other signature lacks or has too much compared with this one; not more than ten."""

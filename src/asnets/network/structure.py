@@ -10,6 +10,8 @@ Where the paper leaves room:
 * Every atom that occurs in a slot has a module, also one that never changes: it still tells actions apart.
 * An atom under a quantifier has a set of instances for each action. The action reads the maximum and the minimum
   over the set, so that it can see both "some" and "all". Over the empty set both are 0.
+* A slot with a constant that the problem lacks (`signature`) has no instances: under a quantifier its set is empty,
+  else all actions read one node of its predicate that stands for an atom that is never true.
 * An action that is related to a proposition by several slots of its schema is pooled once. A pool without actions is 0.
 """
 
@@ -24,8 +26,9 @@ from asnets.errors import LimitError
 from asnets.grounding import GroundTask
 from asnets.grounding.task import Bools, GroundSchema, Ints, Lists, SlotInstances
 from asnets.network.config import POOLINGS
-from asnets.network.signature import DomainSignature, PoolSource, slot_signatures
+from asnets.network.signature import DomainSignature, PoolSource, SchemaSignature, slot_signatures
 
+_NO_LIST = np.zeros(2, np.int32)
 Longs = npt.NDArray[np.int64]
 MAX_PAIRS = 2**31 - 1
 """At most so many pairs of related actions and propositions in one pool: positions are 32-bit numbers."""
@@ -91,6 +94,8 @@ class Structure:
         atom_node: For each atom, its node within its predicate; -1 for atoms that occur in no slot.
         constant_truth: The truth of the constant atoms.
         in_goal: For each atom, the paper's g.
+
+    The atoms are those of the task and, after them, one for each predicate that has slots which the task lacks.
     """
 
     signature: DomainSignature
@@ -111,29 +116,47 @@ class Structure:
         )
 
 
-def build_structure(task: GroundTask, pooling: str = "schema") -> Structure:
+def build_structure(task: GroundTask, pooling: str = "schema", signature: DomainSignature | None = None) -> Structure:
     """The structure of a ground task.
+
+    Args:
+        task: The task.
+        pooling: As in `NetworkConfig`.
+        signature: That of the network, which may have slots with constants that the task lacks; by default, the task's.
 
     Raises:
         LimitError: If a pool has more than `MAX_PAIRS` pairs; only atoms under quantifiers can have so many.
     """
     if pooling not in POOLINGS:
         raise ValueError(f"unknown pooling {pooling!r}")
-    signature = DomainSignature.of(task)
+    signature = signature or DomainSignature.of(task)
     predicate_number = {name: number for number, (name, _) in enumerate(signature.predicates)}
     ground_schemas = sorted(task.schemas, key=lambda schema: schema.name)
-    ordered = [_canonical_instances(schema) for schema in ground_schemas]
+    ordered = [
+        _instances(schema, described) for schema, described in zip(ground_schemas, signature.schemas, strict=True)
+    ]
 
     has_node = np.zeros(task.num_atoms, np.bool_)
     for instances in ordered:
         for each in instances:
-            has_node[each.atoms.values] = True
+            if each is not None:
+                has_node[each.atoms.values] = True
+    lacking = sorted(
+        {
+            predicate_number[slot.predicate]
+            for described, instances in zip(signature.schemas, ordered, strict=True)
+            for slot, each in zip(described.slots, instances, strict=True)
+            if each is None and not slot.is_set
+        }
+    )
+    never = dict(zip(lacking, range(task.num_atoms, task.num_atoms + len(lacking)), strict=True))
     number_of = np.array([predicate_number.get(name, -1) for name in task.predicates], np.int32)
     atom_predicate = number_of[task.atom_predicate]
-    atom_node = np.full(task.num_atoms, -1, np.int32)
+    atom_node = np.full(task.num_atoms + len(never), -1, np.int32)
     atoms_of = []
     for number in range(len(signature.predicates)):
         atoms = np.flatnonzero(has_node & (atom_predicate == number)).astype(np.int32)
+        atoms = np.append(atoms, [never[number]]).astype(np.int32) if number in never else atoms
         atom_node[atoms] = np.arange(len(atoms), dtype=np.int32)
         atoms_of.append(atoms)
 
@@ -141,8 +164,11 @@ def build_structure(task: GroundTask, pooling: str = "schema") -> Structure:
     for schema, described, instances in zip(ground_schemas, signature.schemas, ordered, strict=True):
         slots = []
         for slot, each in zip(described.slots, instances, strict=True):
-            nodes = atom_node[each.atoms.values]
             number = predicate_number[slot.predicate]
+            if each is None:
+                slots.append(_lacking(number, slot.is_set, schema.num_actions, atom_node[never.get(number, 0)]))
+                continue
+            nodes = atom_node[each.atoms.values]
             if slot.is_set:
                 slots.append(SlotStructure(number, each.rows, Lists(each.atoms.offsets, nodes)))
             else:
@@ -165,15 +191,22 @@ def build_structure(task: GroundTask, pooling: str = "schema") -> Structure:
         tuple(predicates),
         tuple(schemas),
         atom_node,
-        task.initially_true[task.num_propositions :],
-        task.in_goal,
+        np.append(task.initially_true[task.num_propositions :], np.zeros(len(never), np.bool_)),
+        np.append(task.in_goal, np.zeros(len(never), np.bool_)),
     )
 
 
-def _canonical_instances(schema: GroundSchema) -> list[SlotInstances]:
-    """The instances of the slots of a schema, in the order of the signature."""
-    keys = [slot.sort_key for slot in slot_signatures(schema)]
-    return [schema.instances[position] for position in sorted(range(len(keys)), key=keys.__getitem__)]
+def _instances(schema: GroundSchema, described: SchemaSignature) -> list[SlotInstances | None]:
+    """The instances of the slots of a schema, in the order of the signature; None for those that the task lacks."""
+    instances = dict(zip(slot_signatures(schema), schema.instances, strict=True))
+    return [instances.get(slot) for slot in described.slots]
+
+
+def _lacking(predicate: int, is_set: bool, num_actions: int, node: int) -> SlotStructure:
+    """A slot that the task lacks: of no instances, or of the node that stands for none."""
+    if is_set:
+        return SlotStructure(predicate, np.zeros(num_actions, np.int32), Lists(_NO_LIST, np.zeros(0, np.int32)))
+    return SlotStructure(predicate, np.full(num_actions, node, np.int32), None)
 
 
 def _pool(schema: SchemaStructure, predicate: int, source: PoolSource, num_nodes: int, what: str) -> Lists:

@@ -6,6 +6,7 @@ All work on the delete-relaxed all-outcomes determinisation of the task. The com
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy.typing as npt
 from asnets import _native
 from asnets.errors import ConfigError
 from asnets.grounding import GroundTask
+from asnets.grounding.task import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,19 @@ def make_heuristic(task: GroundTask, name: str) -> _native.Heuristic:
     if name not in HEURISTICS:
         raise ConfigError(f"unknown heuristic {name!r}; expected one of {', '.join(HEURISTICS)}")
     return _native.Heuristic(task.native, name)
+
+
+class StateValues:
+    """The values of a heuristic in states that are given by their true propositions."""
+
+    def __init__(self, task: GroundTask, name: str) -> None:
+        self._states = _native.States(task.native)
+        self._heuristic = make_heuristic(task, name)
+
+    def of(self, states: Iterable[Ints]) -> Floats:
+        """Of each state; infinite at recognised dead ends."""
+        numbers = np.array([self._states.intern(state) for state in states], np.uint32)
+        return self._heuristic.evaluate(self._states, numbers)
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,15 @@ from asnets.grounding.task import Floats, Ints
 from asnets.network.config import NetworkConfig
 from asnets.network.model_file import check_fits
 from asnets.network.pooling import POOLING_OPERATORS
+from asnets.network.signature import DomainSignature
 from asnets.network.structure import Structure, build_structure
 from asnets.network.weights import Network, Singles
 from asnets.planning import features_are_native
 from asnets.policies.protocol import Distribution, native_distributions
 
-_structures: WeakKeyDictionary[_native.Task, dict[str, _native.NetworkStructure]] = WeakKeyDictionary()
+_structures: WeakKeyDictionary[_native.Task, dict[tuple[DomainSignature, str], _native.NetworkStructure]] = (
+    WeakKeyDictionary()
+)
 
 
 def runs_natively(config: NetworkConfig) -> bool:
@@ -72,7 +75,7 @@ class NativeNetworkPolicy:
         self.sampled = sampled
         self._signature = network.signature
         self._config = network.config
-        self._structure = structure or structure_of(task, network.config.pooling)
+        self._structure = structure or structure_of(task, network.config.pooling, network.signature)
         weights = native_weights(network, self._structure)
         self.native = _native.NetworkPolicy(task.native, weights, sampled, incremental, memory)
 
@@ -97,12 +100,13 @@ class NativeNetworkPolicy:
         return native_distributions(self.native, states)
 
 
-def structure_of(task: GroundTask, pooling: str) -> _native.NetworkStructure:
-    """The structure of a task in the compiled core; made once for each kind of pooling."""
+def structure_of(task: GroundTask, pooling: str, signature: DomainSignature | None = None) -> _native.NetworkStructure:
+    """The structure of a task in the compiled core; made once for each signature of a network and kind of pooling."""
     known = _structures.setdefault(task.native, {})
-    if pooling not in known:
-        known[pooling] = native_structure(build_structure(task, pooling))
-    return known[pooling]
+    signature = signature or DomainSignature.of(task)
+    if (signature, pooling) not in known:
+        known[signature, pooling] = native_structure(build_structure(task, pooling, signature))
+    return known[signature, pooling]
 
 
 def native_structure(structure: Structure) -> _native.NetworkStructure:

@@ -52,7 +52,7 @@ class TorchNetworkPolicy:
         self.name = name
         self.sampled = sampled
         self._device = torch.device(device)
-        self._union = DisjointUnion([build_structure(task, network.config.pooling)])
+        self._union = DisjointUnion([build_structure(task, network.config.pooling, network.signature)])
         self._simulator = _native.Simulator(task.native)
         features = network.config.features
         self._features = ActionFeatures(task, features) if features else None

@@ -217,6 +217,16 @@ def _load(
     return chosen_domain, chosen_problem
 
 
+def holds_both(specification: str | Path) -> bool:
+    """Whether a file, or FILE:NAME, holds a domain and problems. One that cannot be read does not."""
+    path, _ = split_name(specification)
+    try:
+        document = _Place(path).read(True, NO_DEADLINE)
+    except AsnetsError:
+        return False
+    return bool(document.domains and document.problems)
+
+
 def check_files(paths: Sequence[str | Path], *, lenient: bool = False) -> list[Diagnostic]:
     """All mistakes of several files; each problem is checked against its domain if one of the files holds it.
 

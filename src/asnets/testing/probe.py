@@ -17,6 +17,7 @@ from typing import Protocol
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import AsnetsError, ConfigError
 from asnets.grounding import DEFAULT_LIMITS, GroundTask, Limits, ground
+from asnets.grounding.lifting import problem_at
 from asnets.grounding.task import Ints
 from asnets.loading import LoadedTask, load_stages
 from asnets.planning.solvers import GIVE_UP
@@ -26,7 +27,7 @@ from asnets.progress import live_figures, show_progress
 from asnets.testing.confirming import MAX_EXACT_STATES, Confirmation, confirm
 from asnets.testing.judging import DEFAULT_EFFORT, DEFAULT_EPSILON, OBJECTIVES, Judge, Judgement
 from asnets.testing.result import Comparison, Finding, PolicyTest, Reason, SmallProblem, grouped, schema_of, shown
-from asnets.testing.shrinking import SHRINKINGS, Shrinking, problem_at, shrink
+from asnets.testing.shrinking import SHRINKINGS, Shrinking, shrink
 from asnets.testing.states import FoundState, find_states
 from asnets.words import count
 

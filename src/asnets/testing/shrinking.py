@@ -12,59 +12,18 @@ found on can come to.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeVar, get_args
 
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import AsnetsError
-from asnets.grounding import GroundTask
-from asnets.grounding.task import Ints
 from asnets.ppddl import Problem
-from asnets.ppddl.model import (
-    TRUE,
-    And,
-    Arithmetic,
-    Atom,
-    Comparison,
-    Condition,
-    Equals,
-    Exists,
-    Expression,
-    Forall,
-    FunctionTerm,
-    Imply,
-    Not,
-    Number,
-    Or,
-    TypedName,
-)
+from asnets.ppddl.editing import goal_parts, with_facts, with_goal, with_objects
 
 Shrinking = Literal["none", "objects", "facts"]
 SHRINKINGS: tuple[Shrinking, ...] = get_args(Shrinking)
 Part = TypeVar("Part")
-
-
-def problem_at(problem: Problem, task: GroundTask, state: Ints, name: str) -> Problem:
-    """The problem that begins in another state.
-
-    Example:
-        >>> from asnets.domains import generate
-        >>> from asnets.testing import problem_at
-        >>> problem, task = generate("monster", 1), asnets.generate("monster", 1)
-        >>> problem_at(problem, task, task.propositions_of(), "same").init == problem.init
-        True
-    """
-    changing = {_atom(task, number) for number in range(task.num_propositions)}
-    true = {_atom(task, int(number)) for number in state}
-    init = [atom for atom in problem.init if atom in true or atom not in changing]
-    init += sorted(true.difference(init), key=lambda atom: (atom.predicate, atom.terms))
-    return replace(problem, name=name, init=tuple(init), negated_init=())
-
-
-def _atom(task: GroundTask, number: int) -> Atom:
-    names = tuple(task.objects[index] for index in task.atom_arguments[number])
-    return Atom(task.predicates[task.atom_predicate[number]], names)
 
 
 @dataclass
@@ -131,62 +90,7 @@ def shrink(
         problem = with_objects(problem, shrinker.fewer(problem.objects, partial(with_objects, problem)))
         problem = with_goal(problem, shrinker.fewer(goal_parts(problem), partial(with_goal, problem)))
         if by == "facts":
-            problem = _with_facts(problem, shrinker.fewer(problem.init, partial(_with_facts, problem)))
+            problem = with_facts(problem, shrinker.fewer(problem.init, partial(with_facts, problem)))
         if problem == before:
             break
     return problem
-
-
-def _with_facts(problem: Problem, facts: Sequence[Atom]) -> Problem:
-    return replace(problem, init=tuple(facts))
-
-
-def with_objects(problem: Problem, objects: Sequence[TypedName]) -> Problem:
-    """A problem with some of its objects only, and what can be said about them."""
-    left = {item.name for item in objects}
-    gone = {item.name for item in problem.objects if item.name not in left}
-    if not gone:
-        return problem
-    goals = [part for part in goal_parts(problem) if gone.isdisjoint(_names(part))]
-    return with_goal(
-        replace(
-            problem,
-            objects=tuple(item for item in problem.objects if item.name not in gone),
-            init=tuple(atom for atom in problem.init if gone.isdisjoint(atom.terms)),
-            values=tuple(value for value in problem.values if gone.isdisjoint(value.function.terms)),
-        ),
-        goals,
-    )
-
-
-def goal_parts(problem: Problem) -> tuple[Condition, ...]:
-    """The conjuncts of the goal."""
-    return problem.goal.parts if isinstance(problem.goal, And) else (problem.goal,)
-
-
-def with_goal(problem: Problem, parts: Sequence[Condition]) -> Problem:
-    """A problem with other conjuncts as its goal."""
-    if tuple(parts) == goal_parts(problem):
-        return problem
-    return replace(problem, goal=parts[0] if len(parts) == 1 else And(tuple(parts)) if parts else TRUE)
-
-
-def _names(part: Condition | Expression) -> set[str]:
-    """All terms that a condition mentions."""
-    match part:
-        case Atom(_, terms) | FunctionTerm(_, terms):
-            return set(terms)
-        case Equals(left, right):
-            return {left, right}
-        case Comparison(_, smaller, larger):
-            return _names(smaller) | _names(larger)
-        case Not(body) | Forall(_, body) | Exists(_, body):
-            return _names(body)
-        case And(parts) | Or(parts):
-            return set().union(*map(_names, parts))
-        case Imply(premise, conclusion):
-            return _names(premise) | _names(conclusion)
-        case Arithmetic(_, operands):
-            return set().union(*map(_names, operands))
-        case Number():
-            return set()

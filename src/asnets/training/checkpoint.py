@@ -24,6 +24,7 @@ from asnets.grounding import GroundTask
 from asnets.grounding.fingerprint import fingerprint
 from asnets.network import NetworkConfig
 from asnets.training.config import Preset, TrainingConfig
+from asnets.training.more_problems import MoreProblem, from_json, to_json
 from asnets.training.progress import EpochRecord, Progress
 from asnets.training.teacher import TeacherFactory
 
@@ -67,6 +68,7 @@ def save_checkpoint(path: Path, trainer: Trainer) -> None:
             {"problem": task.problem, "left_out": left_out.get(position), "fingerprint": trainer.fingerprints[position]}
             for position, task in enumerate(trainer.given)
         ],
+        "more_problems": to_json(trainer.more_problems),
         "diverged": False,
         "history": [record.to_dict() for record in trainer.progress.history],
         "idle_epochs": trainer.progress.idle_epochs,
@@ -94,6 +96,11 @@ class Checkpoint:
         return Progress(
             [EpochRecord.from_dict(record) for record in self.header["history"]], self.header["idle_epochs"]
         )
+
+    @property
+    def more_problems(self) -> list[MoreProblem]:
+        """Those that were made of the given ones; older checkpoints have none."""
+        return from_json(self.header.get("more_problems", []))
 
     def check_options(self, preset: Preset, seed: int) -> None:
         """Checks that training would go on as it began; options that say when to stop may differ.

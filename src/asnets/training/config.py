@@ -14,6 +14,7 @@ from asnets.options import check_names, check_options, option, options_of
 from asnets.planning import HEURISTICS, OBJECTIVES, PLANNERS
 from asnets.training.loss import LOSSES
 from asnets.training.teachers import TEACHERS
+from asnets.variants import KINDS
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,18 @@ class TrainingConfig:
     )
     patience: int = option(30, "Stop when nothing got better for so many epochs in a row.", least=1)
     max_epochs: int = option(1000, "Stop after so many epochs.", least=1)
+    more_problems: int = option(
+        0,
+        "Make so many more training problems out of the given ones, by the seed, in a fifth of the time limit at most.",
+        least=0,
+        most=10_000,
+    )
+    more_kinds: tuple[str, ...] = option(
+        tuple(KINDS),
+        "What to make, instead of all; may be given several times.",
+        choices=KINDS,
+        flags=("--more-kind",),
+    )
     time_limit: float = option(
         7200.0,
         "Of the whole training, with reading and setting up, and with the sessions that it goes on from.",
@@ -82,7 +95,7 @@ class TrainingConfig:
             )
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return asdict(self) | {"more_kinds": list(self.more_kinds)}
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,11 @@ from asnets.deadline import Deadline
 from asnets.errors import ConfigError, FileError, LimitError, TrainingError
 from asnets.files import check_replaceable, locked, refuse_overwriting, write_atomically
 from asnets.grounding import GroundTask
+from asnets.loading import LoadedTask
 from asnets.network.model_file import is_model, save_model
 from asnets.training.checkpoint import Checkpoint, mark_diverged, read_checkpoint, save_checkpoint
 from asnets.training.config import Preset
+from asnets.training.more_problems import ground_again, more_problems
 from asnets.training.progress import EpochRecord
 from asnets.training.trainer import Trainer, train
 from asnets.words import count
@@ -31,7 +33,7 @@ Bound = Callable[[Deadline, str], AbstractContextManager[None]]
 
 def run_training(
     problems: Sequence[Name],
-    read: Callable[[Name, Deadline], GroundTask],
+    read: Callable[[Name, Deadline], LoadedTask | GroundTask],
     preset: Preset,
     *,
     seed: int = 0,
@@ -48,7 +50,7 @@ def run_training(
 
     Args:
         problems: Their names.
-        read: Reads one of them.
+        read: Reads one of them. Of ground tasks no more problems can be made.
         preset: The network and how to train it.
         seed: Of all random choices.
         threads: How many problems to explore at once.
@@ -74,16 +76,24 @@ def run_training(
         elif files is not None:
             files.begin(force=force)
         try:
-            tasks = []
+            given: list[LoadedTask | GroundTask] = []
             for problem in problems:
                 doing = f"reading {problem}"
                 progress(doing)
                 deadline.check(doing)
                 with bounded(deadline, doing):
-                    tasks.append(read(problem, deadline))
+                    given.append(read(problem, deadline))
+            with bounded(deadline, "making problems"):
+                if checkpoint is None:
+                    made, more = more_problems(given, preset.training, seed=seed, deadline=deadline, show=progress)
+                else:
+                    more = checkpoint.more_problems
+                    made = ground_again(given, more, deadline)
+            tasks = [task.task if isinstance(task, LoadedTask) else task for task in given] + made
             start: Callable[..., Trainer] = Trainer if checkpoint is None else checkpoint.resume
             with bounded(deadline, "training was set up"):
                 trainer = start(tasks, preset, seed=seed, threads=threads, deadline=deadline, show=progress)
+            trainer.more_problems = more
             if files is None:
                 with bounded(deadline, "training"):
                     return trainer, train(trainer, on_epoch)

@@ -45,6 +45,7 @@ from asnets.policies.networks import network_policy
 from asnets.training.config import Preset
 from asnets.training.loss import LOSSES
 from asnets.training.memory import Memory
+from asnets.training.more_problems import MoreProblem
 from asnets.training.problems import MORE_TIME, choose_problems
 from asnets.training.progress import EpochRecord, Progress, is_as_good, is_better, most_time
 from asnets.training.seeds import derived_seed
@@ -55,6 +56,9 @@ logger = logging.getLogger("asnets.training")
 
 _FIRST_EPOCH_SHARE = 0.5
 """In the first epoch, labelling and learning may each take this share of the time left, so that it is finished."""
+
+
+_CONSTANTS = ". Problems with domains of their own share a network where these differ in constants and numbers alone"
 
 
 def train(trainer: Trainer, on_epoch: Callable[[EpochRecord], None] = lambda record: None) -> str:
@@ -81,6 +85,7 @@ class Trainer:
         given: All training problems.
         tasks: Those that are used.
         left_out: Those that are not.
+        more_problems: Which of the given ones were made of others, and how; for files.
         teacher_values: The teacher's expected cost of each task (under maxprob, penalty times probability of failing).
     """
 
@@ -122,15 +127,18 @@ class Trainer:
             raise ConfigError(f"the number of threads must be at least 1, not {threads}")
         signature = DomainSignature.of(tasks[0])
         for task in tasks[1:]:
-            differences = signature.differences(DomainSignature.of(task))
+            other = DomainSignature.of(task)
+            signature = signature.joined(other)
+            differences = signature.misfits(other)
             pair = f"the problems {tasks[0].problem!r} and {task.problem!r}"
             if differences:
-                raise ConfigError(f"{pair} are of different domains: {differences[0]}")
+                raise ConfigError(f"{pair} are of different domains: {'; '.join(differences)}{_CONSTANTS}")
             if task.cost_mode != tasks[0].cost_mode:
                 raise ConfigError(f"{pair} have {tasks[0].cost_mode} and {task.cost_mode} costs; they must be the same")
         self.preset = preset
         self.seed = seed
         self.given = tuple(tasks)
+        self.more_problems: Sequence[MoreProblem] = ()
         self._threads = threads
         config = preset.training
         make_teacher = teacher or TEACHERS[config.teacher_planner].make
@@ -147,7 +155,7 @@ class Trainer:
         structures = []
         for task in self.tasks:
             self.deadline.check(f"the network of {task.problem} was set up")
-            structures.append(build_structure(task, preset.network.pooling))
+            structures.append(build_structure(task, preset.network.pooling, signature))
         self.memory = Memory(self.tasks, DisjointUnion(structures), preset.network.features, config)
         self._explorers = [network_policy(self.network, task, sampled=True) for task in self.tasks]
         self._judged = [network_policy(self.network, task) for task in self.tasks]
@@ -334,6 +342,7 @@ class Trainer:
                 for task, value in zip(self.tasks, self.teacher_values, strict=True)
             ],
             "left_out": [asdict(problem) for problem in self.left_out],
+            "more_problems": [{"problem": each.problem, "how": each.how} for each in self.more_problems],
             "epochs": len(self.progress.history),
             "seconds": self.progress.elapsed,
             "loss_floor": self.memory.loss_floor(),
