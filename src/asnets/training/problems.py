@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from asnets.deadline import Deadline
 from asnets.errors import AsnetsError, ConfigError, LimitError
 from asnets.grounding import GroundTask
+from asnets.grounding.fingerprint import fingerprint
+from asnets.network import DomainSignature
 from asnets.simulator import Simulator
 from asnets.training.config import TrainingConfig
 from asnets.training.progress import most_time
@@ -72,6 +74,7 @@ def choose_problems(
     *,
     seed: int,
     deadline: Deadline,
+    first: int = 0,
     left_out: Mapping[int, str] | None = None,
     show: Callable[[str], None] = lambda doing: None,
 ) -> Choice:
@@ -86,6 +89,7 @@ def choose_problems(
         make_teacher: Makes the teacher of each.
         seed: Of the training.
         deadline: When training has to end.
+        first: How many problems there were before these; positions count on from there.
         left_out: What an earlier session left out and why, by position. It is left out again; all others are used.
         show: Is told what is going on.
 
@@ -94,12 +98,13 @@ def choose_problems(
         LimitError: If there is none since a limit was reached: on time, expanded states, or successors of an action.
     """
     used: dict[int, TrainingProblem] = {}
-    unusable = {position: _UnusableError(reason) for position, reason in (left_out or {}).items()}
+    by_position = dict(enumerate(tasks, first))
+    unusable = {i: _UnusableError(reason) for i, reason in (left_out or {}).items() if i in by_position}
     seconds: dict[str, float] = {}
-    order = sorted((i for i in range(len(tasks)) if i not in unusable), key=lambda i: _size(tasks[i]))
+    order = sorted((i for i in by_position if i not in unusable), key=lambda i: task_size(by_position[i]))
     share = deadline.part(SET_UP_SHARE)
     for done, position in enumerate(order):
-        task = tasks[position]
+        task = by_position[position]
         own = deadline if left_out is not None else share.part(1 / (len(order) - done))
         show(f"the teacher solves {task.problem} ({done + 1} of {len(order)})")
         begin = deadline.elapsed
@@ -117,7 +122,7 @@ def choose_problems(
             seconds[task.problem] = seconds.get(task.problem, 0.0) + deadline.elapsed - begin
     choice = Choice(
         [used[position] for position in sorted(used)],
-        [LeftOut(tasks[position].problem, str(unusable[position]), position) for position in sorted(unusable)],
+        [LeftOut(by_position[position].problem, str(unusable[position]), position) for position in sorted(unusable)],
         seconds,
     )
     if not used:
@@ -177,5 +182,45 @@ MORE_TIME = (
 )
 
 
-def _size(task: GroundTask) -> int:
+def task_size(task: GroundTask) -> int:
+    """How large a problem is: its propositions and actions."""
     return task.num_actions + task.num_propositions
+
+
+def held_out(tasks: Sequence[GroundTask], share: float) -> tuple[Sequence[GroundTask], Sequence[GroundTask]]:
+    """What is left to train on, and a share of the problems that is held out for validation: the largest."""
+    by_size = sorted(range(len(tasks)), key=lambda position: task_size(tasks[position]))
+    chosen = set(by_size[len(tasks) - int(share * len(tasks)) :])
+    positions = range(len(tasks))
+    return [tasks[i] for i in positions if i not in chosen], [tasks[i] for i in positions if i in chosen]
+
+
+def mean_size(tasks: Sequence[GroundTask]) -> int:
+    return sum(map(task_size, tasks)) // len(tasks)
+
+
+def check_same_domain(task: GroundTask, like: GroundTask) -> None:
+    """Checks that a problem can go together with another one.
+
+    Raises:
+        ConfigError: If domains or costs differ.
+    """
+    differences = DomainSignature.of(like).differences(DomainSignature.of(task))
+    pair = f"the problems {like.problem!r} and {task.problem!r}"
+    if differences:
+        raise ConfigError(f"{pair} are of different domains: {differences[0]}")
+    if task.cost_mode != like.cost_mode:
+        raise ConfigError(f"{pair} have {like.cost_mode} and {task.cost_mode} costs; they must be the same")
+
+
+def check_apart(validation: Sequence[GroundTask], training: Sequence[GroundTask]) -> None:
+    """Checks that no validation problem is one of the training problems.
+
+    Raises:
+        ConfigError: Naming one that is.
+    """
+    if validation:
+        known = {fingerprint(task): task.problem for task in training}
+        for task in validation:
+            if (problem := known.get(fingerprint(task))) is not None:
+                raise ConfigError(f"the validation problem {task.problem} is the training problem {problem}")
