@@ -223,27 +223,24 @@ class Progress:
         return self.solved_epochs >= config.solved_epochs
 
     def next_step(self, config: TrainingConfig) -> Step | None:
-        """What begins a new phase now; None if none begins."""
-        if len(self.history) >= config.max_epochs or not self.history:
-            return None
+        """What begins a new phase now, if training is not over; None if nothing follows, or not yet."""
         if self.can_grow and self.phase and self.phase[-1].validation_coverage == 1:
             return "validation"
-        if self._why_phase_is_over(config) is None:
+        is_solved = self.is_solved(config)
+        if not is_solved and self.idle_epochs < config.patience:
             return None
-        if not self.is_solved(config) and self.restart < config.restarts:
+        if not is_solved and self.restart < config.restarts:
             return "restart"
         return "stage" if self.has_stages else None
 
     def why_over(self, config: TrainingConfig) -> str | None:
         """Why training is over, whatever time is left; None if it is not."""
-        return None if self.next_step(config) else self._why_phase_is_over(config)
-
-    def _why_phase_is_over(self, config: TrainingConfig) -> str | None:
-        if self.is_solved(config):
-            validation = " and validation" if self.history[-1].validation is not None else ""
-            return f"all training{validation} problems solved for {count(config.solved_epochs, 'epoch')}"
-        if self.idle_epochs >= config.patience:
-            return f"nothing better for {count(config.patience, 'epoch')}"
+        if self.next_step(config) is None:
+            if self.is_solved(config):
+                validation = " and validation" if self.history[-1].validation is not None else ""
+                return f"all training{validation} problems solved for {count(config.solved_epochs, 'epoch')}"
+            if self.idle_epochs >= config.patience:
+                return f"nothing better for {count(config.patience, 'epoch')}"
         if len(self.history) >= config.max_epochs:
             return f"the limit of {count(config.max_epochs, 'epoch')}"
         return None
