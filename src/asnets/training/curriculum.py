@@ -24,8 +24,8 @@ logger = logging.getLogger("asnets.training")
 
 _PROBLEMS = 3
 """Of a stage."""
-_SHARE = 0.5
-"""Of the time left, in which the teacher may take its usual share."""
+_SHARE = 0.25
+"""Of the time left, in which the teacher has to solve the problems of a stage."""
 
 
 class Curriculum:
@@ -78,7 +78,7 @@ class Curriculum:
             return None
         tasks = [task for _, task in stage]
         try:
-            choice = self._choose(tasks, len(given), deadline.part(_SHARE))
+            choice = self._choose(tasks, len(given), deadline)
         except (ConfigError, LimitError) as error:
             deadline.check("the teacher solved larger problems")
             self._draw.why_over = str(error)
@@ -134,6 +134,7 @@ class Curriculum:
             self._make_teacher,
             seed=self._seed,
             deadline=deadline,
+            share=_SHARE,
             first=first,
             left_out=left_out,
             show=self._show,

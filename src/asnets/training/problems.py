@@ -74,6 +74,7 @@ def choose_problems(
     *,
     seed: int,
     deadline: Deadline,
+    share: float = SET_UP_SHARE,
     first: int = 0,
     left_out: Mapping[int, str] | None = None,
     show: Callable[[str], None] = lambda doing: None,
@@ -89,6 +90,7 @@ def choose_problems(
         make_teacher: Makes the teacher of each.
         seed: Of the training.
         deadline: When training has to end.
+        share: Of the time left, which the teacher may take.
         first: How many problems there were before these; positions count on from there.
         left_out: What an earlier session left out and why, by position. It is left out again; all others are used.
         show: Is told what is going on.
@@ -102,10 +104,10 @@ def choose_problems(
     unusable = {i: _UnusableError(reason) for i, reason in (left_out or {}).items() if i in by_position}
     seconds: dict[str, float] = {}
     order = sorted((i for i in by_position if i not in unusable), key=lambda i: task_size(by_position[i]))
-    share = deadline.part(SET_UP_SHARE)
+    shared = deadline.part(share)
     for done, position in enumerate(order):
         task = by_position[position]
-        own = deadline if left_out is not None else share.part(1 / (len(order) - done))
+        own = deadline if left_out is not None else shared.part(1 / (len(order) - done))
         show(f"the teacher solves {task.problem} ({done + 1} of {len(order)})")
         begin = deadline.elapsed
         teacher = make_teacher(task, config, derived_seed(seed, 3, position))
