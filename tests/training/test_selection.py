@@ -357,6 +357,24 @@ def test_what_takes_too_long_in_the_first_epoch_is_left_out(tmp_path: Path, monk
     assert [each.validation for each in resumed.progress.history] == [None] * 3
 
 
+def test_a_drawn_problem_that_takes_too_long_in_the_first_epoch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing larger is drawn then, and it does not come back."""
+    preset = QUICK.changed(max_epochs=1, time_limit=3600)
+    with monkeypatch.context() as patch:
+        patch.setattr(selection, "_FIRST_EPOCH_SHARE", 1e-13)
+        trainer = Trainer([line(3)], preset, validate_from=Lines(300, 301))
+        train(trainer)
+    assert "on p, 3 runs did not end in" in trainer.result()["validation"]["why_none_is_larger"]
+    save_checkpoint(tmp_path / "c", trainer)
+    resumed = read_checkpoint(tmp_path / "c").resume(
+        [line(3)], preset.changed(max_epochs=2), seed=0, validate_from=Lines(300, 301)
+    )
+    train(resumed)
+    assert [each.validation for each in resumed.progress.history] == [None] * 2
+
+
 # --- Larger problems for validation ---------------------------------------------------------------------------------
 
 GROWING = LEARNING.changed(max_epochs=40, learn_steps=60, solved_epochs=2)

@@ -56,7 +56,7 @@ def _restart(trainer: Trainer) -> None:
     progress, network = trainer.progress, trainer.network
     trainer.show("training begins again with other weights")
     seed = derived_seed(trainer.seed, 8, progress.restart + 1)
-    trainer.begin_from(ASNet(network.signature, network.config, seed=seed, deadline=trainer.deadline))
+    trainer.begin_from(ASNet(network.signature, network.config, seed=seed, deadline=trainer.deadline).weights())
     progress.restart += 1
     progress.begin_phase()
 
@@ -80,7 +80,7 @@ def _begin_stage(trainer: Trainer) -> None:
         trainer.add_problems(tasks, choice)
         progress.complete_best(_completed(best, judged))
         if best.restart != progress.restart:
-            trainer.begin_from(network)
+            trainer.begin_from(trainer.best_weights)
         progress.begin_phase()
     progress.has_stages = curriculum.has_stages
 

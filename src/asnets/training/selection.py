@@ -129,6 +129,7 @@ class Validation:
 
     @property
     def drawn(self) -> list[GroundTask]:
+        """Those that come from the supply."""
         return [problem.task for problem in self.problems if problem.is_drawn]
 
     @property
@@ -158,10 +159,13 @@ class Validation:
             if record is not None:
                 records.append(record)
                 continue
-            self.problems.remove(problem)
             part = f"in {own.elapsed:.2g} s, its share of the time limit of {deadline.seconds:g} s"
             reason = f"{count(self._config.judge_runs, 'run')} did not end {part}"
-            self._leave_out(problem.task, problem.number, reason)
+            self.problems.remove(problem)
+            if problem.is_drawn and self._draw is not None:
+                self._draw.why_over = f"on {problem.task.problem}, {reason}"
+            else:
+                self._leave_out(problem.task, problem.number, reason)
         return tuple(records) or None
 
     def grow(self, network: ASNet, deadline: Deadline, trained: Sequence[GroundTask]) -> ValidationRecord | None:

@@ -349,9 +349,9 @@ class Trainer:
         seconds["validate"] = time.perf_counter() - begin
         return records
 
-    def begin_from(self, network: ASNet) -> None:
-        """Goes on with another network, of the same shape."""
-        self.network = network
+    def begin_from(self, weights: Mapping[str, Tensor]) -> None:
+        """Goes on with other weights, as if nothing had been learnt since."""
+        self.network.set_weights(weights)
         self.optimiser = self._new_optimiser()
 
     def add_problems(self, tasks: Sequence[GroundTask], choice: Choice) -> None:
