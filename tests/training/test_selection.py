@@ -300,7 +300,7 @@ def test_epochs_go_without_validation_where_it_would_take_more_than_learning(mon
     assert trainer.validation.learnt == work
     assert trainer.validation.looked_at % task_size(line(40)) == 0
     assert trainer.validation.looked_at > 0
-    trainer.validation.looked_at = 2 * work + 1
+    trainer.validation.looked_at = 6 * work + 1
     assert trainer.run_epoch().validation == ()
     assert trainer.run_epoch().validation != ()
 

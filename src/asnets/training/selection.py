@@ -6,8 +6,8 @@ supply of larger problems is given, one more is drawn whenever all are solved.
 
 Running a network takes less time than learning, but policies that go round in circles on large problems can take any
 time. So what validation looks at is counted, as states times their propositions and actions, and an epoch goes without
-validation as long as more was looked at than learnt from: this depends on counts, not on the clock. And a run ends
-after a few times the steps that the teacher's policy takes on training problems, by the length of a relaxed plan. The
+validation as long as that is more than three times what was learnt from: this depends on counts, not on the clock. And
+a run ends after a few times the steps that the teacher's policy takes on training problems, by the length of a relaxed plan. The
 clock decides where a limit cuts something: in the first epoch, where problems that take more than their part of a
 share of the time are left out; and in runs on a problem that was drawn, after which no larger ones follow if they take
 too long.
@@ -42,6 +42,8 @@ logger = logging.getLogger("asnets.training")
 
 _FIRST_EPOCH_SHARE = 0.1
 """In the first epoch, validation may take this share of the time left; what takes longer then is left out."""
+_LOOKS = 3
+"""Validation may look at so many times what is learnt from, which takes ten times as long or more."""
 _LOST_AFTER = 5
 """A run is lost that takes so many times the steps of the teacher's policy."""
 _LEAST_STEPS = 50
@@ -141,14 +143,14 @@ class Validation:
         """Runs the greedy policy on the validation problems.
 
         Returns:
-            What it came to on each; none where more was looked at than learnt from. None if there are no problems.
+            What it came to on each; none where too much was looked at already. None if there are no problems.
 
         Raises:
             LimitError: If the deadline passes.
         """
         if not self.problems:
             return None
-        if self.looked_at > self.learnt:
+        if self.looked_at > _LOOKS * self.learnt:
             return ()
         records = []
         share = deadline.part(_FIRST_EPOCH_SHARE) if is_first else deadline
