@@ -6,11 +6,11 @@ supply of larger problems is given, one more is drawn whenever all are solved.
 
 Running a network takes less time than learning, but policies that go round in circles on large problems can take any
 time. So what validation looks at is counted, as states times their propositions and actions, and an epoch goes without
-validation as long as that is more than three times what was learnt from: this depends on counts, not on the clock. And
-a run ends after a few times the steps that the teacher's policy takes on training problems, by the length of a relaxed plan. The
-clock decides where a limit cuts something: in the first epoch, where problems that take more than their part of a
-share of the time are left out; and in runs on a problem that was drawn, after which no larger ones follow if they take
-too long.
+as long as that is more than three times what was learnt from: this depends on counts, not on the clock. And a run ends
+after a few times the steps that the teacher's policy takes on training problems, by the length of a relaxed plan. The
+clock decides where a limit cuts something: in the first epoch, where problems that take more than their part of a share
+of the time are left out; and in runs on a problem that was drawn, after which no larger ones follow if they take too
+long.
 """
 
 from __future__ import annotations
