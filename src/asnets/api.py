@@ -272,6 +272,9 @@ def train(
     checkpoint: str | Path | None = None,
     resume: bool = False,
     force: bool = False,
+    validate: Sequence[str | Path | GroundTask] = (),
+    validate_from: str | Path | None = None,
+    then: str | Path | None = None,
     deadline: Deadline | None = None,
     progress: bool | Callable[[str], None] = False,
     on_epoch: Callable[[EpochRecord], None] = lambda record: None,
@@ -291,6 +294,11 @@ def train(
             as the command `asnets train -o MODEL` writes them.
         resume: Whether to go on from the checkpoint, to the same result as if training had not stopped.
         force: Whether to begin anew in place of a checkpoint and a model that are there.
+        validate: Larger problems, files or tasks, which nothing is learnt from: the weights are kept that do best on
+            them, and training ends and begins again (restarts=…) by them. validate_share=… takes some of the problems.
+        validate_from: Where larger ones come from whenever all are solved: a family of `FAMILIES`, or a folder of
+            problem files.
+        then: Likewise larger training problems, once the others are solved or nothing gets better.
         deadline: When training has to end, beside its time limit.
         progress: True for a line on a terminal or a bar in a notebook; or what is called with what is going on, in
             words, and with a line for each epoch.
@@ -312,12 +320,15 @@ def train(
     """
     require_torch("training")
     from asnets.training.advice import shortcomings
-    from asnets.training.session import SessionFiles, run_training
+    from asnets.training.session import Larger, SessionFiles, run_training
+    from asnets.training.supply import open_supply
 
     if deadline is not None and not isinstance(deadline, Deadline):
         raise ConfigError(f"deadline must be a Deadline, such as asnets.Deadline(60), not {deadline!r}")
     if isinstance(problems, str | Path):
         raise ConfigError(f"problems must be a list of files, not {str(problems)!r}; for one problem, a list of one")
+    if isinstance(validate, str | Path):
+        raise ConfigError(f"validate must be a list of files, not {str(validate)!r}; for one problem, a list of one")
     if (resume or force) and checkpoint is None:
         raise ConfigError("resume and force need a checkpoint")
     if resume and force:
@@ -325,7 +336,6 @@ def train(
     chosen = named_preset(preset).changed(**options)
     limit = chosen.training.time_limit
     own = Deadline(limit) if deadline is None else Deadline(min(limit, deadline.limit or limit), within=deadline)
-    inputs = [given for given in (domain, *problems) if isinstance(given, str | Path)]
     once = cache(log_warning)  # The domain is read once for each problem.
 
     def read(problem: str | Path | GroundTask, deadline: Deadline) -> LoadedTask | GroundTask:
@@ -336,6 +346,18 @@ def train(
             return problem
         of_all, one = (problem, None) if domain is None else (domain, problem)
         return load_stages(of_all, one, costs=costs or "unit", lenient=lenient, on_warning=once, deadline=deadline)
+
+    def ground(problem: str, deadline: Deadline) -> GroundTask:
+        loaded = read(problem, deadline)
+        return loaded.task if isinstance(loaded, LoadedTask) else loaded
+
+    larger = Larger(
+        lambda place, like, seed: open_supply(place, like, domain=domain, read=ground, seed=seed, lenient=lenient),
+        validate,
+        validate_from,
+        then,
+    )
+    inputs = [*(given for given in (domain, *problems) if isinstance(given, str | Path)), *larger.files]
 
     with training_display(progress, chosen.training) as display:
 
@@ -353,6 +375,7 @@ def train(
             files=None if checkpoint is None else SessionFiles.of_checkpoint(Path(checkpoint), inputs),
             resume=resume,
             force=force,
+            larger=larger,
             progress=display.progress,
             on_epoch=report,
         )

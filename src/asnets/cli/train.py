@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from asnets.cli.completion import offer_families
 from asnets.cli.config_options import PresetOption, with_config_options
 from asnets.cli.running import (
     CostsOption,
@@ -25,7 +26,7 @@ from asnets.cli.running import (
 )
 from asnets.deadline import Deadline
 from asnets.extras import require_torch
-from asnets.grounding import DEFAULT_LIMITS
+from asnets.grounding import DEFAULT_LIMITS, GroundTask
 from asnets.loading import LoadedTask
 from asnets.network import NetworkConfig
 from asnets.training import TrainingConfig
@@ -62,6 +63,35 @@ def train(
     force: Annotated[
         bool, typer.Option("--force", help="Begin anew, in place of the model and the checkpoint that are there.")
     ] = False,
+    validate: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--validate",
+            metavar="PROBLEM",
+            help="A larger problem, which nothing is learnt from: the weights are kept that do best on those, and "
+            "training ends and begins again by them. No teacher is needed. May be given several times.",
+        ),
+    ] = None,
+    validate_from: Annotated[
+        str | None,
+        typer.Option(
+            "--validate-from",
+            metavar="FAMILY|DIR",
+            help="Where larger validation problems come from, one whenever all are solved: a family of `asnets "
+            "generate`, or a folder of problem files.",
+            autocompletion=offer_families,
+        ),
+    ] = None,
+    then: Annotated[
+        str | None,
+        typer.Option(
+            "--then",
+            metavar="FAMILY|DIR",
+            help="Where larger training problems come from, once the others are solved or nothing gets better: those "
+            "that the teacher can solve.",
+            autocompletion=offer_families,
+        ),
+    ] = None,
     tensorboard: Annotated[
         Path | None,
         typer.Option("--tensorboard", metavar="DIR", help="Also write figures for TensorBoard, if it is installed."),
@@ -78,6 +108,8 @@ def train(
     better, or at a limit; MODEL holds the best weights. Unless all training problems were solved, the checkpoint stays,
     and --resume goes on with larger limits (--time-limit, --max-epochs, --patience).
 
+    With --validate, --validate-share or --validate-from, all of this goes by problems that nothing is learnt from.
+
     The time limit holds wherever training stands. Half of it at most goes to solving the problems, in equal parts:
     problems that take longer are left out. An epoch that is not finished in time does not count.
     """
@@ -90,14 +122,25 @@ def train(
     with bounded(deadline, "torch was loaded"):
         from asnets.training.advice import shortcomings
         from asnets.training.figures import TensorBoard
-        from asnets.training.session import SessionFiles, run_training
+        from asnets.training.session import Larger, SessionFiles, run_training
+        from asnets.training.supply import open_supply
 
     of_all, problems = with_own_domains(domain, problems)
-    files = SessionFiles(output, [domain, *problems])
     board = TensorBoard(tensorboard) if tensorboard is not None else None
 
     def read(problem: str, deadline: Deadline) -> LoadedTask:
         return load(of_all, problem, costs, max_actions, lenient, deadline)
+
+    def ground(problem: str, deadline: Deadline) -> GroundTask:
+        return read(problem, deadline).task
+
+    larger = Larger(
+        lambda place, like, seed: open_supply(place, like, domain=domain, read=ground, seed=seed, lenient=lenient),
+        validate or (),
+        validate_from,
+        then,
+    )
+    files = SessionFiles(output, [domain, *problems, *larger.files])
 
     with shown_training(chosen.training) as display:
 
@@ -116,6 +159,7 @@ def train(
             files=files,
             resume=resume,
             force=force,
+            larger=larger,
             progress=display.progress,
             on_epoch=report,
             bounded=bounded,
@@ -144,6 +188,11 @@ def _show(trainer: Trainer, files: SessionFiles, reason: str) -> None:
         if is_maxprob:  # Its values are probabilities of failing, times the penalty.
             teacher = f"probability of it is {1 - value / training.penalty:.4f}"
         print(f"  {task.problem}: {goals} of {best.runs} runs reach the goal; the teacher's {teacher}")
+    for each in best.validation or ():
+        print(f"  {each.problem}, for validation: {each.goals} of {best.runs} runs reach the goal")
+    if trainer.progress.restart:
+        which = "the first weights" if best.restart == 0 else f"those of restart {best.restart}"
+        print(f"  training began again {count(trainer.progress.restart, 'time')}; {which} are kept")
     if best.cost is not None:
         compared = "mean cost" if is_maxprob else "mean cost over the teacher's"
         print(f"  {compared}: {best.cost:.3f}; loss {best.loss:.4f}; epoch {best.epoch}")

@@ -31,7 +31,7 @@ _RUNS: dict[str, Shape] = {
     "reason?": str,
 }
 _EXACT: Shape = {"states": int, "goal_probability": float, "cost_given_goal": (float, None)}
-_LEVEL: Shape = {"elapsed": float, "coverage": (float, None), "loss": (float, None)}
+_LEVEL: Shape = {"elapsed": float, "coverage": (float, None), "loss": (float, None), "validation?": (float, None)}
 
 METRICS: dict[str, Shape] = {
     "train": {"epochs?": int, "ended?": str, "cpu?": float, "curve?": [_LEVEL], "reason?": str},

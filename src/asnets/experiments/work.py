@@ -1,7 +1,8 @@
 """What a worker does in a cell.
 
 Metrics of a training: `epochs`, `ended`, `cpu`, `left_out` and `curve`, an object for each epoch with `elapsed`,
-`seconds` by what they went to, `memory` (labelled states), `coverage`, `cost` and `loss`.
+`seconds` by what they went to, `memory` (labelled states), `coverage`, `cost`, `loss` and, in a training with
+validation problems, `validation`: the coverage on those.
 
 Metrics of the others: `runs` asked for, `endings` and `costs` of those that ended, and CPU seconds in `seconds`: `load`
 for reading, grounding and setting up, `search` of a planner, `execute` for all runs; of an ASNet also `features` and
@@ -81,6 +82,7 @@ def _train(payload: dict[str, Any]) -> tuple[str, Metrics, bytes]:
             "cost": epoch.cost,
             "loss": epoch.loss,
         }
+        | ({} if epoch.validation is None else {"validation": epoch.validation_coverage})
         for epoch in trainer.progress.history
     ]
     metrics = {"epochs": len(curve), "ended": reason, "cpu": cpu, "left_out": result["left_out"], "curve": curve}

@@ -345,3 +345,6 @@ def _(history: History) -> str:
 
 def _curve(view: HtmlView, history: History) -> None:
     view.curve("coverage on the training problems, by epoch", [record.coverage for record in history])
+    validated = [coverage for record in history if (coverage := record.validation_coverage) is not None]
+    if validated:
+        view.curve("coverage on the validation problems, by epoch with validation", validated)

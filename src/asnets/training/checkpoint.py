@@ -25,7 +25,9 @@ from asnets.grounding.fingerprint import fingerprint
 from asnets.network import NetworkConfig
 from asnets.training.config import Preset, TrainingConfig
 from asnets.training.more_problems import MoreProblem, from_json, to_json
+from asnets.training.problems import held_out
 from asnets.training.progress import EpochRecord, Progress
+from asnets.training.supply import Supply
 from asnets.training.teacher import TeacherFactory
 
 if TYPE_CHECKING:
@@ -34,8 +36,10 @@ if TYPE_CHECKING:
 FORMAT = "asnets-checkpoint"
 VERSION = 2
 
-ENDINGS = ("solved_epochs", "patience", "max_epochs", "time_limit")
-"""The options that only say when to stop, which may be others when training goes on."""
+ENDINGS = ("solved_epochs", "patience", "max_epochs", "time_limit", "restarts")
+"""The options that only say when to stop, which may be others when training goes on, unless more follows from them."""
+PHASE = ("begin", "restart", "can_grow", "has_stages")
+"""What else of `Progress` is kept."""
 _TAMING = ("learning_rate", "l2")
 """The options that may be others after the loss has ceased to be a number."""
 
@@ -71,6 +75,10 @@ def save_checkpoint(path: Path, trainer: Trainer) -> None:
         "more_problems": to_json(trainer.more_problems),
         "diverged": False,
         "history": [record.to_dict() for record in trainer.progress.history],
+        "endings": {name: getattr(trainer.preset.training, name) for name in ENDINGS},
+        "phase": {name: getattr(trainer.progress, name) for name in PHASE},
+        "validation": None if trainer.validation is None else trainer.validation.state(),
+        "then": None if trainer.curriculum is None else trainer.curriculum.state(),
         "idle_epochs": trainer.progress.idle_epochs,
         "cut_teachers": [teacher.was_cut for teacher in trainer.teachers],
         "sampling": _as_json(trainer.sampling.bit_generator.state),
@@ -93,9 +101,8 @@ class Checkpoint:
 
     @property
     def progress(self) -> Progress:
-        return Progress(
-            [EpochRecord.from_dict(record) for record in self.header["history"]], self.header["idle_epochs"]
-        )
+        history = [EpochRecord.from_dict(record) for record in self.header["history"]]
+        return Progress(history, self.header["idle_epochs"], **self.header.get("phase", {}))
 
     @property
     def more_problems(self) -> list[MoreProblem]:
@@ -114,6 +121,18 @@ class Checkpoint:
         for name in here:
             if there[name] != here[name] and not (self.diverged and name in _TAMING):
                 raise self._other(f"{name} is {there[name]} there, {here[name]} here")
+        endings = self.header.get("endings", {})
+        for name in self._fixed_endings:
+            value = getattr(preset.training, name)
+            if value != endings[name]:
+                raise self._other(f"{name} is {endings[name]} there, {value} here, and decides what follows")
+
+    @property
+    def _fixed_endings(self) -> tuple[str, ...]:
+        """The options that say when a phase ends, where another phase may have followed."""
+        if self.header.get("then") is not None:
+            return ("solved_epochs", "patience", "restarts")
+        return ("solved_epochs", "patience") if self.header.get("endings", {}).get("restarts") else ()
 
     def check_problems(self, tasks: Sequence[GroundTask]) -> None:
         """Checks that the problems are the same.
@@ -121,7 +140,7 @@ class Checkpoint:
         Raises:
             ModelFileError: Naming what differs.
         """
-        problems = self.header["problems"]
+        problems = self.header["problems"][: self._num_given]
         there, here = [problem["problem"] for problem in problems], [task.problem for task in tasks]
         if there != here:
             raise self._other(f"the problems differ: {', '.join(there)} there, {', '.join(here)} here")
@@ -132,6 +151,13 @@ class Checkpoint:
             if known["left_out"] is None and fingerprint(task) != known["fingerprint"]:
                 raise self._other(f"the problems differ: {task.problem} is not what it was")
 
+    @property
+    def _num_given(self) -> int:
+        """How many training problems were given, which others may have followed."""
+        then = self.header.get("then")
+        added = 0 if then is None else sum(map(len, then["stages"]))
+        return len(self.header["problems"]) - added
+
     def resume(
         self,
         tasks: Sequence[GroundTask],
@@ -141,6 +167,10 @@ class Checkpoint:
         threads: int = 1,
         deadline: Deadline | None = None,
         teacher: TeacherFactory | None = None,
+        made: Sequence[GroundTask] = (),
+        validate: Sequence[GroundTask] = (),
+        validate_from: Supply | None = None,
+        then: Supply | None = None,
         show: Callable[[str], None] = lambda doing: None,
     ) -> Trainer:
         """A trainer that stands where the one that wrote the checkpoint stood.
@@ -154,9 +184,11 @@ class Checkpoint:
         from asnets.training.trainer import Trainer  # It needs torch, which reading a checkpoint does not.
 
         self.check_options(preset, seed)
-        self.check_problems(tasks)
+        kept, _ = held_out(tasks, preset.training.validate_share)
+        self.check_problems([*(tasks[position] for position in kept), *made])
         deadline = deadline or self.deadline(preset.training.time_limit)
         left_out = {i: problem["left_out"] for i, problem in enumerate(self.header["problems"]) if problem["left_out"]}
+        of_given = {i: reason for i, reason in left_out.items() if i < self._num_given}
         try:
             trainer = Trainer(
                 tasks,
@@ -164,10 +196,15 @@ class Checkpoint:
                 seed=seed,
                 threads=threads,
                 deadline=deadline,
-                left_out=left_out,
+                left_out=of_given,
                 teacher=teacher,
+                made=made,
+                validate=validate,
+                validate_from=validate_from,
+                then=then,
                 show=show,
             )
+            self._restore_phases(trainer, left_out)
             show("the teacher is asked again")
             self._restore(trainer)
         except LimitError:
@@ -202,6 +239,22 @@ class Checkpoint:
         return ModelFileError(
             f"{self.path}: the checkpoint is of another training: {difference}. Only limits may change. {_BEGIN_ANEW}"
         )
+
+    def _restore_phases(self, trainer: Trainer, left_out: dict[int, str]) -> None:
+        """Draws again what was drawn."""
+        validation, then = self.header.get("validation"), self.header.get("then")
+        for what, here, there in (
+            ("validation problems", trainer.validation, validation),
+            ("problems to go on with", trainer.curriculum, then),
+        ):
+            if (here is None) != (there is None):
+                raise ValueError(f"there are {what} {'there, none here' if here is None else 'here, none there'}")
+        if trainer.validation is not None and validation is not None:
+            trainer.validation.restore(validation, trainer.deadline)
+        if trainer.curriculum is not None and then is not None:
+            given = len(trainer.given)
+            for tasks, choice in trainer.curriculum.stages_again(then, given, left_out, trainer.deadline):
+                trainer.add_problems(tasks, choice)
 
     def _restore(self, trainer: Trainer) -> None:
         import torch

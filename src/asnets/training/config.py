@@ -58,11 +58,29 @@ class TrainingConfig:
         "Whether the loss of a minibatch is the sum over its states, as in the paper's equation, or the mean.",
         choices=("sum", "mean"),
     )
-    judge_runs: int = option(10, "Runs of the greedy policy on each training problem after each epoch.", least=1)
+    judge_runs: int = option(
+        10, "Runs of the greedy policy on each training and validation problem after each epoch.", least=1
+    )
     solved_epochs: int = option(
-        10, "Stop when all training problems were solved, in all of these runs, for so many epochs in a row.", least=1
+        10,
+        "Stop when all problems, for validation too, were solved in all of these runs for so many epochs in a row.",
+        least=1,
     )
     patience: int = option(30, "Stop when nothing got better for so many epochs in a row.", least=1)
+    validate_share: float = option(
+        0.0, "Share of the training problems that is held out for validation: the largest ones.", least=0, most=0.9
+    )
+    validate_run_seconds: float = option(
+        10.0,
+        "Seconds that a run on a problem of --validate-from may take: once one takes longer, no larger ones follow.",
+        least=0,
+        above_least=True,
+    )
+    restarts: int = option(
+        0,
+        "Begin again with other weights, so many times at most, when patience runs out before all is solved.",
+        least=0,
+    )
     max_epochs: int = option(1000, "Stop after so many epochs.", least=1)
     more_problems: int = option(
         0,

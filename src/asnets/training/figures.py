@@ -26,6 +26,12 @@ class TensorBoard:
         figures = {"loss": record.loss, "coverage": record.coverage, "memory": record.memory, "skipped": record.skipped}
         if record.cost is not None:
             figures["cost over the teacher's"] = record.cost
+        if record.validation_coverage is not None:
+            figures["validation/coverage"] = record.validation_coverage
+        if record.validation_cost is not None:
+            figures["validation/cost over the estimate"] = record.validation_cost
+        for each in record.validation or ():
+            figures[f"validation/{each.problem} (size {each.size})"] = each.goals / record.runs
         for name, value in (figures | {f"seconds/{name}": value for name, value in record.seconds.items()}).items():
             self._writer.add_scalar(name, value, record.epoch)
         self._writer.flush()

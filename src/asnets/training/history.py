@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+_OF_VALIDATION = ("validation_coverage", "validation_cost", "restart")
+
+
 class History(Sequence[EpochRecord], NotebookView):
     """What each epoch of a training came to, in order; all sessions together where it was resumed."""
 
@@ -47,6 +50,8 @@ class History(Sequence[EpochRecord], NotebookView):
         """
         names = ("epoch", "coverage", "cost", "loss", "memory", "skipped", "elapsed", "best")
         columns: dict[str, list[Any]] = {name: [getattr(record, name) for record in self] for name in names}
+        if any(record.validation is not None for record in self):
+            columns |= {name: [getattr(record, name) for record in self] for name in _OF_VALIDATION}
         parts = dict.fromkeys(part for record in self for part in record.seconds)
         columns |= {f"seconds_{part}": [record.seconds.get(part, 0.0) for record in self] for part in parts}
         return frame(columns, what="epochs")

@@ -13,6 +13,7 @@ from torch import Tensor
 from asnets.errors import ConfigError
 from asnets.grounding import GroundTask
 from asnets.network.batch import Batch, DisjointUnion, StateInputs, make_batch
+from asnets.network.structure import Structure
 from asnets.planning import ActionFeatures, features_are_binary, features_width
 from asnets.training.config import TrainingConfig
 from asnets.training.loss import LOSSES
@@ -134,6 +135,13 @@ class Memory:
     ) -> None:
         self.problems = [ProblemMemory(task, features, config) for task in tasks]
         self._union = union
+        self._features = features
+        self._config = config
+
+    def extend(self, tasks: Sequence[GroundTask], structures: Sequence[Structure]) -> None:
+        """Makes room for states of further problems."""
+        self._union = DisjointUnion([*self._union.structures, *structures])
+        self.problems += [ProblemMemory(task, self._features, self._config) for task in tasks]
 
     def __len__(self) -> int:
         return sum(len(problem) for problem in self.problems)

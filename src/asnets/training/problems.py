@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from asnets.deadline import Deadline
 from asnets.errors import AsnetsError, ConfigError, LimitError
 from asnets.grounding import GroundTask
+from asnets.grounding.fingerprint import fingerprint
+from asnets.network import DomainSignature
 from asnets.simulator import Simulator
 from asnets.training.config import TrainingConfig
 from asnets.training.progress import most_time
@@ -72,6 +74,8 @@ def choose_problems(
     *,
     seed: int,
     deadline: Deadline,
+    share: float = SET_UP_SHARE,
+    first: int = 0,
     left_out: Mapping[int, str] | None = None,
     show: Callable[[str], None] = lambda doing: None,
 ) -> Choice:
@@ -86,6 +90,8 @@ def choose_problems(
         make_teacher: Makes the teacher of each.
         seed: Of the training.
         deadline: When training has to end.
+        share: Of the time left, which the teacher may take.
+        first: How many problems there were before these; positions count on from there.
         left_out: What an earlier session left out and why, by position. It is left out again; all others are used.
         show: Is told what is going on.
 
@@ -94,13 +100,14 @@ def choose_problems(
         LimitError: If there is none since a limit was reached: on time, expanded states, or successors of an action.
     """
     used: dict[int, TrainingProblem] = {}
-    unusable = {position: _UnusableError(reason) for position, reason in (left_out or {}).items()}
+    by_position = dict(enumerate(tasks, first))
+    unusable = {i: _UnusableError(reason) for i, reason in (left_out or {}).items() if i in by_position}
     seconds: dict[str, float] = {}
-    order = sorted((i for i in range(len(tasks)) if i not in unusable), key=lambda i: _size(tasks[i]))
-    share = deadline.part(SET_UP_SHARE)
+    order = sorted((i for i in by_position if i not in unusable), key=lambda i: task_size(by_position[i]))
+    shared = deadline.part(share)
     for done, position in enumerate(order):
-        task = tasks[position]
-        own = deadline if left_out is not None else share.part(1 / (len(order) - done))
+        task = by_position[position]
+        own = deadline if left_out is not None else shared.part(1 / (len(order) - done))
         show(f"the teacher solves {task.problem} ({done + 1} of {len(order)})")
         begin = deadline.elapsed
         teacher = make_teacher(task, config, derived_seed(seed, 3, position))
@@ -117,7 +124,7 @@ def choose_problems(
             seconds[task.problem] = seconds.get(task.problem, 0.0) + deadline.elapsed - begin
     choice = Choice(
         [used[position] for position in sorted(used)],
-        [LeftOut(tasks[position].problem, str(unusable[position]), position) for position in sorted(unusable)],
+        [LeftOut(by_position[position].problem, str(unusable[position]), position) for position in sorted(unusable)],
         seconds,
     )
     if not used:
@@ -177,5 +184,66 @@ MORE_TIME = (
 )
 
 
-def _size(task: GroundTask) -> int:
+def task_size(task: GroundTask) -> int:
+    """How large a problem is: its propositions and actions."""
     return task.num_actions + task.num_propositions
+
+
+def held_out(tasks: Sequence[GroundTask], share: float) -> tuple[list[int], list[int]]:
+    """Which problems are left to train on, and which share is held out for validation: the largest. By position."""
+    by_size = sorted(range(len(tasks)), key=lambda position: task_size(tasks[position]))
+    chosen = set(by_size[len(tasks) - int(share * len(tasks)) :])
+    positions = range(len(tasks))
+    return [i for i in positions if i not in chosen], [i for i in positions if i in chosen]
+
+
+def mean_size(tasks: Sequence[GroundTask]) -> int:
+    return sum(map(task_size, tasks)) // len(tasks)
+
+
+_CONSTANTS = ". Problems with domains of their own share a network where these differ in constants and numbers alone"
+
+
+def joined_signature(tasks: Sequence[GroundTask]) -> DomainSignature:
+    """The signature of a network for all of these problems, with the slots with constants of each.
+
+    Raises:
+        ConfigError: If domains or costs differ.
+    """
+    signature = DomainSignature.of(tasks[0])
+    for task in tasks[1:]:
+        signature = signature.joined(DomainSignature.of(task))
+        check_same_domain(task, tasks[0], signature)
+    return signature
+
+
+def check_same_domain(task: GroundTask, like: GroundTask, signature: DomainSignature | None = None) -> None:
+    """Checks that a problem can go together with another one.
+
+    Args:
+        task: The problem.
+        like: The other.
+        signature: That of the network; by default, the one of the other problem.
+
+    Raises:
+        ConfigError: If domains or costs differ.
+    """
+    differences = (signature or DomainSignature.of(like)).misfits(DomainSignature.of(task))
+    pair = f"the problems {like.problem!r} and {task.problem!r}"
+    if differences:
+        raise ConfigError(f"{pair} are of different domains: {'; '.join(differences)}{_CONSTANTS}")
+    if task.cost_mode != like.cost_mode:
+        raise ConfigError(f"{pair} have {like.cost_mode} and {task.cost_mode} costs; they must be the same")
+
+
+def check_apart(validation: Sequence[GroundTask], training: Sequence[GroundTask]) -> None:
+    """Checks that no validation problem is one of the training problems.
+
+    Raises:
+        ConfigError: Naming one that is.
+    """
+    if validation:
+        known = {fingerprint(task): task.problem for task in training}
+        for task in validation:
+            if (problem := known.get(fingerprint(task))) is not None:
+                raise ConfigError(f"the validation problem {task.problem} is the training problem {problem}")

@@ -6,8 +6,9 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 
 from asnets.deadline import Deadline
 from asnets.errors import ConfigError, FileError, LimitError, TrainingError
@@ -18,7 +19,10 @@ from asnets.network.model_file import is_model, save_model
 from asnets.training.checkpoint import Checkpoint, mark_diverged, read_checkpoint, save_checkpoint
 from asnets.training.config import Preset
 from asnets.training.more_problems import ground_again, more_problems
+from asnets.training.problems import held_out
 from asnets.training.progress import EpochRecord
+from asnets.training.seeds import derived_seed
+from asnets.training.supply import Supply
 from asnets.training.trainer import Trainer, train
 from asnets.words import count
 
@@ -29,6 +33,34 @@ _CHECKPOINT = ".checkpoint"
 Name = TypeVar("Name")
 Bound = Callable[[Deadline, str], AbstractContextManager[None]]
 """Ends the work within it soon after a deadline, wherever it is; the text says what the work is."""
+
+
+_DRAWN_SEEDS = 10**6
+"""Seeds of problems that are drawn are below, so that their names are short."""
+
+
+@dataclass(frozen=True)
+class Larger(Generic[Name]):
+    """What a training gets besides its problems, as a user names it.
+
+    Attributes:
+        open: Makes a supply of larger problems from its name, a problem of the domain and a seed.
+        validate: Validation problems.
+        validate_from: Where larger ones come from.
+        then: Where larger training problems come from.
+    """
+
+    open: Callable[[str | Path, GroundTask, int], Supply]
+    validate: Sequence[Name] = ()
+    validate_from: str | Path | None = None
+    then: str | Path | None = None
+
+    @property
+    def files(self) -> list[str | Path]:
+        """What is read."""
+        folders = [Path(place) for place in (self.validate_from, self.then) if place is not None]
+        given = [problem for problem in self.validate if isinstance(problem, str | Path)]
+        return [*given, *(file for folder in folders for file in folder.glob("*.pddl"))]
 
 
 def run_training(
@@ -42,6 +74,7 @@ def run_training(
     files: SessionFiles | None = None,
     resume: bool = False,
     force: bool = False,
+    larger: Larger[Name] | None = None,
     progress: Callable[[str], None] = lambda doing: None,
     on_epoch: Callable[[EpochRecord], None] = lambda record: None,
     bounded: Bound = lambda deadline, doing: nullcontext(),
@@ -58,6 +91,7 @@ def run_training(
         files: What to write; None for nothing.
         resume: Whether to go on from the checkpoint of the files.
         force: Whether to replace a model and a checkpoint.
+        larger: Problems for validation and to go on with.
         progress: Called with what is going on.
         on_epoch: Called after each epoch.
         bounded: How a deadline is enforced where the work does not look at it.
@@ -75,25 +109,44 @@ def run_training(
             deadline = checkpoint.deadline(preset.training.time_limit, deadline.elapsed, within=deadline)
         elif files is not None:
             files.begin(force=force)
-        try:
-            given: list[LoadedTask | GroundTask] = []
+
+        def loaded(problems: Sequence[Name]) -> list[LoadedTask | GroundTask]:
+            tasks = []
             for problem in problems:
                 doing = f"reading {problem}"
                 progress(doing)
                 deadline.check(doing)
                 with bounded(deadline, doing):
-                    given.append(read(problem, deadline))
+                    tasks.append(read(problem, deadline))
+            return tasks
+
+        try:
+            given = loaded(problems)
+            tasks = [_ground(task) for task in given]
+            more: dict[str, Any] = {}
+            if larger is not None and tasks:
+                more["validate"] = [_ground(task) for task in loaded(larger.validate)]
+                for number, (name, place) in enumerate(
+                    {"validate_from": larger.validate_from, "then": larger.then}.items()
+                ):
+                    if place is not None:
+                        with bounded(deadline, f"reading {place}"):
+                            more[name] = larger.open(place, tasks[0], derived_seed(seed, 9, number) % _DRAWN_SEEDS)
+            # Nothing that training sees is made of problems that are held out.
+            positions, _ = held_out(tasks, preset.training.validate_share)
+            sources = [given[position] for position in positions]
             with bounded(deadline, "making problems"):
                 if checkpoint is None:
-                    made, more = more_problems(given, preset.training, seed=seed, deadline=deadline, show=progress)
+                    made, texts = more_problems(sources, preset.training, seed=seed, deadline=deadline, show=progress)
                 else:
-                    more = checkpoint.more_problems
-                    made = ground_again(given, more, deadline)
-            tasks = [task.task if isinstance(task, LoadedTask) else task for task in given] + made
+                    texts = checkpoint.more_problems
+                    made = ground_again(sources, texts, deadline)
             start: Callable[..., Trainer] = Trainer if checkpoint is None else checkpoint.resume
             with bounded(deadline, "training was set up"):
-                trainer = start(tasks, preset, seed=seed, threads=threads, deadline=deadline, show=progress)
-            trainer.more_problems = more
+                trainer = start(
+                    tasks, preset, seed=seed, threads=threads, deadline=deadline, show=progress, made=made, **more
+                )
+            trainer.more_problems = texts
             if files is None:
                 with bounded(deadline, "training"):
                     return trainer, train(trainer, on_epoch)
@@ -109,6 +162,10 @@ def run_training(
                 logger.warning("%s", _stopped(session, files, checkpoint))
             raise
     return trainer, reason
+
+
+def _ground(task: LoadedTask | GroundTask) -> GroundTask:
+    return task.task if isinstance(task, LoadedTask) else task
 
 
 def _stopped(session: Session | None, files: SessionFiles, checkpoint: Checkpoint | None) -> str:
@@ -280,7 +337,8 @@ class Session:
             FileError: If it cannot be written; the checkpoint stays.
         """
         save_model(self.files.model, self.trainer.best_network(), self.trainer.result() | {"ended": reason})
-        if self.trainer.progress.is_solved(self.trainer.preset.training):
+        progress, config = self.trainer.progress, self.trainer.preset.training
+        if progress.is_solved(config) and progress.next_step(config) is None:
             self.files.checkpoint.unlink(missing_ok=True)
 
     def _discard(self) -> None:

@@ -11,7 +11,9 @@ Each epoch is the paper's ASNet-Train-Epoch, and then judges the greedy policy o
     10         B ← Sample-Minibatch(M)
     11         update θ by the gradient of the loss of B (equation 1), with Adam
 
-The memory M keeps each state once, with its labels. The best weights are kept.
+The memory M keeps each state once, with its labels. The best weights are kept; where there are validation problems,
+those that are best there (`asnets.training.selection`). A training can begin again with other weights, and go on with
+larger problems (`asnets.training.phases`).
 
 A deadline ends all of it, wherever it stands. An epoch that has not been finished then does not count. The first epoch
 is the exception that it can be: labelling and learning leave each other time, so that there is something to keep.
@@ -24,8 +26,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
-from functools import cached_property
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -38,27 +39,39 @@ from asnets.evaluation import simulate, trace
 from asnets.evaluation.rollouts import MAX_SEED
 from asnets.grounding import GroundTask
 from asnets.grounding.fingerprint import fingerprint
-from asnets.network import DomainSignature, build_structure
+from asnets.network import build_structure
 from asnets.network.batch import DisjointUnion
 from asnets.network.network import ASNet, one_torch_thread
-from asnets.policies.networks import network_policy
+from asnets.network.structure import Structure
+from asnets.policies.networks import NetworkPolicy, network_policy
 from asnets.training.config import Preset
+from asnets.training.curriculum import Curriculum
 from asnets.training.loss import LOSSES
 from asnets.training.memory import Memory
 from asnets.training.more_problems import MoreProblem
-from asnets.training.problems import MORE_TIME, choose_problems
-from asnets.training.progress import EpochRecord, Progress, is_as_good, is_better, most_time
+from asnets.training.phases import begin_phase
+from asnets.training.problems import (
+    MORE_TIME,
+    Choice,
+    check_apart,
+    check_same_domain,
+    choose_problems,
+    held_out,
+    joined_signature,
+    mean_size,
+)
+from asnets.training.progress import EpochRecord, Progress, ValidationRecord, most_time
 from asnets.training.seeds import derived_seed
+from asnets.training.selection import Validation
+from asnets.training.supply import Supply
 from asnets.training.teacher import TeacherFactory
 from asnets.training.teachers import TEACHERS
+from asnets.words import count
 
 logger = logging.getLogger("asnets.training")
 
 _FIRST_EPOCH_SHARE = 0.5
 """In the first epoch, labelling and learning may each take this share of the time left, so that it is finished."""
-
-
-_CONSTANTS = ". Problems with domains of their own share a network where these differ in constants and numbers alone"
 
 
 def train(trainer: Trainer, on_epoch: Callable[[EpochRecord], None] = lambda record: None) -> str:
@@ -70,6 +83,8 @@ def train(trainer: Trainer, on_epoch: Callable[[EpochRecord], None] = lambda rec
     """
     while (reason := trainer.why_over()) is None:
         try:
+            if begin_phase(trainer):
+                continue
             record = trainer.run_epoch()
         except LimitError:
             return trainer.time_is_up()
@@ -86,6 +101,9 @@ class Trainer:
         tasks: Those that are used.
         left_out: Those that are not.
         more_problems: Which of the given ones were made of others, and how; for files.
+        validation: What selects the weights beside the training problems, if anything does.
+        curriculum: What the training goes on with, if anything.
+        show: Is told what is going on.
         teacher_values: The teacher's expected cost of each task (under maxprob, penalty times probability of failing).
     """
 
@@ -99,6 +117,10 @@ class Trainer:
         deadline: Deadline | None = None,
         left_out: Mapping[int, str] | None = None,
         teacher: TeacherFactory | None = None,
+        made: Sequence[GroundTask] = (),
+        validate: Sequence[GroundTask] = (),
+        validate_from: Supply | None = None,
+        then: Supply | None = None,
         show: Callable[[str], None] = lambda doing: None,
     ) -> None:
         """Sets up training; the teacher solves the initial states.
@@ -112,6 +134,10 @@ class Trainer:
                 the preset, from now on.
             left_out: Problems that an earlier session left out and why, by position.
             teacher: Makes the teachers; by default, those of the preset (`asnets.training.teachers`).
+            made: More training problems, which were made of others; none of them is held out.
+            validate: Validation problems, beside those that the preset holds out of the tasks.
+            validate_from: Where larger validation problems come from, once all are solved.
+            then: Where larger training problems come from, once training is done with the others.
             show: Is told what is going on.
 
         Raises:
@@ -125,22 +151,22 @@ class Trainer:
             raise ConfigError(f"the seed must be between 0 and 2^64 - 1, not {seed}")
         if threads < 1:
             raise ConfigError(f"the number of threads must be at least 1, not {threads}")
-        signature = DomainSignature.of(tasks[0])
-        for task in tasks[1:]:
-            other = DomainSignature.of(task)
-            signature = signature.joined(other)
-            differences = signature.misfits(other)
-            pair = f"the problems {tasks[0].problem!r} and {task.problem!r}"
-            if differences:
-                raise ConfigError(f"{pair} are of different domains: {'; '.join(differences)}{_CONSTANTS}")
-            if task.cost_mode != tasks[0].cost_mode:
-                raise ConfigError(f"{pair} have {tasks[0].cost_mode} and {task.cost_mode} costs; they must be the same")
+        signature = joined_signature([*tasks, *made])
+        for task in validate:
+            check_same_domain(task, tasks[0], signature)
         self.preset = preset
         self.seed = seed
-        self.given = tuple(tasks)
+        self.show = show
         self.more_problems: Sequence[MoreProblem] = ()
         self._threads = threads
         config = preset.training
+        kept, apart = held_out(tasks, config.validate_share)
+        if config.validate_share > 0 and not apart:
+            logger.warning("no problem is held out for validation: %s are too few", count(len(tasks), "problem"))
+        for_validation = [*(tasks[position] for position in apart), *validate]
+        tasks = [*(tasks[position] for position in kept), *made]
+        check_apart(for_validation, tasks)
+        self.given = tuple(tasks)
         make_teacher = teacher or TEACHERS[config.teacher_planner].make
         choice = choose_problems(
             tasks, config, make_teacher, seed=seed, deadline=self.deadline, left_out=left_out, show=show
@@ -150,26 +176,34 @@ class Trainer:
         self.teacher_values = [problem.value for problem in choice.used]
         self.left_out = choice.left_out
         self._problem_seconds = choice.seconds
+        self.validation: Validation | None = None
+        if for_validation or validate_from is not None:
+            self.validation = Validation(
+                for_validation, validate_from, choice.used, config, seed=seed, threads=threads, deadline=self.deadline
+            )
+        self.curriculum = None if then is None else Curriculum(then, config, make_teacher, seed, show)
         show("setting up the network")
         self.network = ASNet(signature, preset.network, seed=seed, deadline=self.deadline)
-        structures = []
-        for task in self.tasks:
-            self.deadline.check(f"the network of {task.problem} was set up")
-            structures.append(build_structure(task, preset.network.pooling, signature))
-        self.memory = Memory(self.tasks, DisjointUnion(structures), preset.network.features, config)
+        self.memory = Memory(self.tasks, DisjointUnion(self._structures(self.tasks)), preset.network.features, config)
         self._explorers = [network_policy(self.network, task, sampled=True) for task in self.tasks]
         self._judged = [network_policy(self.network, task) for task in self.tasks]
         self.best_weights = self._copied_weights()
-        self.progress = Progress()
-        self.optimiser = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate)
+        self.progress = Progress(
+            can_grow=self.validation is not None and self.validation.can_grow,
+            has_stages=self.curriculum is not None,
+        )
+        self.optimiser = self._new_optimiser()
+        self._fingerprints: list[str | None] = []
         self.sampling = np.random.Generator(np.random.Philox(derived_seed(seed, 1)))
         self.dropout = torch.Generator().manual_seed(derived_seed(seed, 2) >> 1)
 
-    @cached_property
+    @property
     def fingerprints(self) -> tuple[str | None, ...]:
-        """Of all given problems; None for those that are left out."""
+        """Of all training problems; None for those that are left out."""
         left_out = {problem.position for problem in self.left_out}
-        return tuple(None if i in left_out else fingerprint(task) for i, task in enumerate(self.given))
+        for position in range(len(self._fingerprints), len(self.given)):
+            self._fingerprints.append(None if position in left_out else fingerprint(self.given[position]))
+        return tuple(self._fingerprints)
 
     def run_epoch(self) -> EpochRecord:
         """One epoch: Algorithm 1, and the judgement.
@@ -184,26 +218,25 @@ class Trainer:
         with one_torch_thread():
             loss = self._learn(seconds)
         goals, cost = self._judge(seconds)
-        history = self.progress.history
-        record = EpochRecord(
-            epoch=len(history) + 1,
-            goals=goals,
-            runs=self.preset.training.judge_runs,
-            cost=cost,
-            loss=loss,
-            memory=len(self.memory),
-            skipped=sum(teacher.skipped for teacher in self.teachers),
-            seconds=seconds,
-            elapsed=self.deadline.elapsed,
-            best=False,
+        validation = self._validate(seconds)
+        record = self.progress.add(
+            EpochRecord(
+                epoch=len(self.progress.history) + 1,
+                goals=goals,
+                runs=self.preset.training.judge_runs,
+                cost=cost,
+                loss=loss,
+                memory=len(self.memory),
+                skipped=sum(teacher.skipped for teacher in self.teachers),
+                seconds=seconds,
+                elapsed=self.deadline.elapsed,
+                best=False,
+                validation=validation,
+                restart=self.progress.restart,
+            )
         )
-        best = self.progress.best
-        improved = best is None or is_better(record, best)
-        if best is None or improved or (is_as_good(record, best) and record.loss <= best.loss):
-            record = replace(record, best=True)
+        if record.best:
             self.best_weights = self._copied_weights()
-        history.append(record)
-        self.progress.idle_epochs = 0 if improved else self.progress.idle_epochs + 1
         return record
 
     def _explore(self, seconds: dict[str, float]) -> None:
@@ -277,31 +310,79 @@ class Trainer:
 
     def _judge(self, seconds: dict[str, float]) -> tuple[tuple[int, ...], float | None]:
         """Runs the greedy policy; returns how often each goal was reached, and the mean cost over the teacher's."""
-        config = self.preset.training
         begin = time.perf_counter()
-        goals, costs = [], []
-        for problem, (task, policy, value) in enumerate(
-            zip(self.tasks, self._judged, self.teacher_values, strict=True)
-        ):
-            doing = f"the policy was judged on {task.problem}"
-            self.deadline.check(doing)
-            policy.set_weights(self.network)
-            result = simulate(
-                policy,
-                episodes=config.judge_runs,
-                max_steps=config.max_steps,
-                seed=derived_seed(self.seed, 5, problem),
-                threads=self._threads,
-                deadline=self.deadline,
+        results = [
+            self.judge_on(self.network, problem, task, policy, value)
+            for problem, (task, policy, value) in enumerate(
+                zip(self.tasks, self._judged, self.teacher_values, strict=True)
             )
-            if result.count("stopped"):
-                raise LimitError(f"the time limit was reached while {doing}")
-            goals.append(result.count("goal"))
-            if result.mean_cost is not None:
-                # A probability of failing is nothing to compare costs with.
-                costs.append(result.mean_cost / (value if value > 0 and config.objective != "maxprob" else 1.0))
+        ]
         seconds["judge"] = time.perf_counter() - begin
-        return tuple(goals), sum(costs) / len(costs) if costs else None
+        costs = [cost for _, cost in results if cost is not None]
+        return tuple(goals for goals, _ in results), sum(costs) / len(costs) if costs else None
+
+    def judge_on(
+        self, network: ASNet, problem: int, task: GroundTask, policy: NetworkPolicy, value: float
+    ) -> tuple[int, float | None]:
+        """How often the greedy policy reaches the goal of a problem, and the mean cost over the teacher's."""
+        config = self.preset.training
+        doing = f"the policy was judged on {task.problem}"
+        self.deadline.check(doing)
+        policy.set_weights(network)
+        result = simulate(
+            policy,
+            episodes=config.judge_runs,
+            max_steps=config.max_steps,
+            seed=derived_seed(self.seed, 5, problem),
+            threads=self._threads,
+            deadline=self.deadline,
+        )
+        if result.count("stopped"):
+            raise LimitError(f"the time limit was reached while {doing}")
+        if result.mean_cost is None:
+            return 0, None
+        # A probability of failing is nothing to compare costs with.
+        compared = value if value > 0 and config.objective != "maxprob" else 1.0
+        return result.count("goal"), result.mean_cost / compared
+
+    def _validate(self, seconds: dict[str, float]) -> tuple[ValidationRecord, ...] | None:
+        """Runs the greedy policy on the validation problems."""
+        if self.validation is None:
+            return None
+        begin = time.perf_counter()
+        config = self.preset.training
+        self.validation.learnt += config.learn_steps * config.batch_size * mean_size(self.tasks)
+        records = self.validation.run(self.network, self.deadline, is_first=not self.progress.history)
+        seconds["validate"] = time.perf_counter() - begin
+        return records
+
+    def begin_from(self, weights: Mapping[str, Tensor]) -> None:
+        """Goes on with other weights, as if nothing had been learnt since."""
+        self.network.set_weights(weights)
+        self.optimiser = self._new_optimiser()
+
+    def add_problems(self, tasks: Sequence[GroundTask], choice: Choice) -> None:
+        """Adds training problems.
+
+        Args:
+            tasks: All of them.
+            choice: Which of them are used.
+
+        Raises:
+            LimitError: If the deadline passes.
+        """
+        used = [problem.task for problem in choice.used]
+        structures = self._structures(used)
+        self.memory.extend(used, structures)
+        self.given += tuple(tasks)
+        self.tasks += used
+        self.teachers += [problem.teacher for problem in choice.used]
+        self.teacher_values += [problem.value for problem in choice.used]
+        self.left_out += choice.left_out
+        for name, seconds in choice.seconds.items():
+            self._problem_seconds[name] = self._problem_seconds.get(name, 0.0) + seconds
+        self._explorers += [network_policy(self.network, task, sampled=True) for task in used]
+        self._judged += [network_policy(self.network, task) for task in used]
 
     def why_over(self) -> str | None:
         """Why training is over; None if it is not.
@@ -334,7 +415,14 @@ class Trainer:
     def result(self) -> dict[str, Any]:
         """What goes into the model file about training."""
         best = self.progress.best
-        return {
+        more: dict[str, Any] = {}
+        if self.validation is not None:
+            more["validation"] = self.validation.result()
+        if self.curriculum is not None:
+            more["then"] = self.curriculum.result()
+        if self.progress.restart:
+            more["restarts"] = self.progress.restart
+        return more | {
             "config": self.preset.training.to_dict(),
             "seed": self.seed,
             "problems": [
@@ -348,6 +436,16 @@ class Trainer:
             "loss_floor": self.memory.loss_floor(),
             "best": None if best is None else best.to_dict(),
         }
+
+    def _structures(self, tasks: Sequence[GroundTask]) -> list[Structure]:
+        structures = []
+        for task in tasks:
+            self.deadline.check(f"the network of {task.problem} was set up")
+            structures.append(build_structure(task, self.preset.network.pooling, self.network.signature))
+        return structures
+
+    def _new_optimiser(self) -> torch.optim.Adam:
+        return torch.optim.Adam(self.network.parameters(), lr=self.preset.training.learning_rate)
 
     def _share(self) -> Deadline:
         """How long a part of an epoch may take: in the first one, not so long that it is not finished."""

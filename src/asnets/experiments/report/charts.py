@@ -134,6 +134,7 @@ def learning_curves(experiment: ExperimentResults) -> Chart | None:
     }
     with _drawing(8.6, 5.2) as figure:
         panels = figure.subplots(2, 2, sharex="col", sharey="row")
+        has_validation = False
         for system, curve in curves:
             epochs = list(range(1, len(curve) + 1))
             elapsed = [each["elapsed"] for each in curve]
@@ -142,6 +143,13 @@ def learning_curves(experiment: ExperimentResults) -> Chart | None:
                 values = [float("nan") if each[quantity] is None else each[quantity] for each in curve]
                 panels[position][0].plot(epochs, values, **style)
                 panels[position][1].plot(elapsed, values, **style)
+            validated = [i for i, each in enumerate(curve) if each.get("validation") is not None]
+            if validated:
+                values = [curve[i]["validation"] for i in validated]
+                dotted = style | {"linestyle": "none", "marker": "."}
+                panels[0][0].plot([epochs[i] for i in validated], values, **dotted)
+                panels[0][1].plot([elapsed[i] for i in validated], values, **dotted)
+                has_validation = True
         panels[0][0].set_ylim(-0.03, 1.03)
         panels[0][0].set_ylabel("coverage on training problems")
         panels[1][0].set_ylabel("loss")
@@ -153,7 +161,8 @@ def learning_curves(experiment: ExperimentResults) -> Chart | None:
         return _finished(
             figure,
             f"learning-{experiment.file_name}",
-            f"{experiment.title}: coverage on the training problems and loss, a line for each seed.",
+            f"{experiment.title}: coverage on the training problems and loss, a line for each seed."
+            f"{' Dots: coverage on the validation problems.' if has_validation else ''}",
         )
 
 
