@@ -1,6 +1,7 @@
 #include "heuristics/relaxed_task.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "interruption.hpp"
 
@@ -42,6 +43,10 @@ RelaxedTask::RelaxedTask(const Task& task, OperatorForm form) : task_(task) {
     const auto action = static_cast<ActionId>(a);
     Way start;
     condition_facts(arrays.action_precondition[a], start.preconditions);
+    if (form == OperatorForm::kImprobable) {
+      add_improbable(arrays.action_block[a], start, 1, action);
+      continue;
+    }
     std::vector<Way> ways{start};
     double cost = std::max(0.0, task.min_cost(action));
     if (form == OperatorForm::kMerged || !joint_ways(arrays.action_block[a], ways)) {
@@ -135,9 +140,7 @@ void RelaxedTask::collect(std::int32_t block, std::vector<FactId>& effects, std:
     if (fact >= 0) effects.push_back(fact);
   }
   const auto below = [&](std::int32_t child) {
-    const bool free = arrays.condition_literals[arrays.block_guard[static_cast<std::size_t>(child)]].empty() &&
-                      arrays.condition_clauses[arrays.block_guard[static_cast<std::size_t>(child)]].empty();
-    if (free) {
+    if (task_.always_holds(arrays.block_guard[static_cast<std::size_t>(child)])) {
       collect(child, effects, guarded);
     } else {
       guarded.push_back(child);
@@ -159,6 +162,58 @@ void RelaxedTask::merged_ways(std::int32_t block, Way way, std::vector<Way>& way
     Way inner{way.preconditions, {}};
     condition_facts(task_.arrays().block_guard[static_cast<std::size_t>(child)], inner.preconditions);
     merged_ways(child, std::move(inner), ways);
+  }
+}
+
+double RelaxedTask::improbability(double probability) {
+  return std::clamp(std::round(-kBit * std::log2(probability)), 0.0, kMaxImprobability);
+}
+
+// `probability` is that of coming to the block, as far as it does not depend on guards.
+void RelaxedTask::add_improbable(std::int32_t block, Way way, double probability, ActionId action) {
+  Probable probable;
+  collect_probable(block, 1, probable);
+  std::map<double, Way> by_cost;
+  for (const auto& [fact, missing] : probable.missing) {
+    const double cost = improbability(probability * (1 - missing));
+    by_cost.try_emplace(cost, Way{way.preconditions, {}}).first->second.effects.push_back(fact);
+  }
+  for (auto& [cost, effects] : by_cost) add_operator(std::move(effects), cost, action);
+  for (const auto& [child, share] : probable.guarded) {
+    Way inner{way.preconditions, {}};
+    condition_facts(task_.arrays().block_guard[static_cast<std::size_t>(child)], inner.preconditions);
+    add_improbable(child, std::move(inner), probability * share, action);
+  }
+}
+
+// `probability` is that of coming to the block from where `probable` begins.
+void RelaxedTask::collect_probable(std::int32_t block, double probability, Probable& probable) const {
+  const TaskArrays& arrays = task_.arrays();
+  for (const Literal literal : arrays.block_literals[block]) {
+    const FactId fact = fact_of_literal_[static_cast<std::size_t>(literal)];
+    if (fact >= 0) probable.missing[fact] = 0;
+  }
+  const auto below = [&](std::int32_t child, double share, Probable& result) {
+    if (task_.always_holds(arrays.block_guard[static_cast<std::size_t>(child)])) {
+      collect_probable(child, share, result);
+    } else {
+      result.guarded.emplace_back(child, share);
+    }
+  };
+  for (const std::int32_t child : arrays.block_children[block]) below(child, probability, probable);
+  for (const std::int32_t factor : arrays.block_factors[block]) {
+    const auto begin = static_cast<std::size_t>(arrays.factor_blocks.offsets[static_cast<std::size_t>(factor)]);
+    const auto outcomes = arrays.factor_blocks[factor];
+    std::map<FactId, double> added;  // By one of the outcomes.
+    for (std::size_t o = 0; o < outcomes.size(); ++o) {
+      const double share = arrays.factor_probability[begin + o];
+      Probable outcome;
+      below(outcomes[o], probability * share, outcome);
+      for (const auto& [fact, missing] : outcome.missing) added[fact] += share * (1 - missing);
+      probable.guarded.insert(probable.guarded.end(), outcome.guarded.begin(), outcome.guarded.end());
+    }
+    // Factors are independent of each other.
+    for (const auto& [fact, share] : added) probable.missing.try_emplace(fact, 1).first->second *= std::max(0.0, 1 - share);
   }
 }
 

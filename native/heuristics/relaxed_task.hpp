@@ -4,19 +4,24 @@
 // care. A clause of a condition becomes a fact of its own that operators of cost 0 achieve, one for each disjunct; the
 // goal becomes one fact in the same way. Fact 0 always holds and stands in for an empty precondition.
 //
-// Two forms of the operators:
+// Three forms of the operators:
 //  - merged: one operator for each guarded part of an action with all that it may add. Exact for heuristics that look
 //    at each effect on its own (h_max, h_add, h_ff).
 //  - joint: one operator for each way in which one application of an action can turn out: a subset of its guarded parts
 //    and one outcome of each factor. Two effects of one application are then paid for once, as LM-cut needs. Where
 //    there are more than kMaxJoint ways, the merged operators share the cost of the action evenly instead, which is
 //    weaker and still admissible.
+//  - improbable: as merged, with one operator for each probability with which something is added, given the guards. It
+//    costs how improbable that is, -log2 of the probability in whole numbers of 1 / kBit [jimenez2006planning], so that
+//    a sum of costs stands for a product of probabilities.
 //
-// An operator costs the least that its action can cost in any state, and nothing where that is negative.
+// Else an operator costs the least that its action can cost in any state, and nothing where that is negative.
 #pragma once
 
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "task.hpp"
@@ -47,7 +52,7 @@ class OwnedLists {
   std::vector<std::int32_t> values_;
 };
 
-enum class OperatorForm { kMerged, kJoint };
+enum class OperatorForm { kMerged, kJoint, kImprobable };
 
 class RelaxedTask {
  public:
@@ -55,6 +60,10 @@ class RelaxedTask {
 
   static constexpr std::size_t kMaxJoint = 64;
   static constexpr FactId kTrue = 0;
+  static constexpr double kBit = 64;
+  // -log2 of a probability above 0 in units of 1 / kBit, rounded; at most kMaxImprobability.
+  static double improbability(double probability);
+  static constexpr double kMaxImprobability = 10000;
 
   std::size_t num_facts() const { return num_facts_; }
   std::size_t num_operators() const { return costs_.size(); }
@@ -82,11 +91,19 @@ class RelaxedTask {
     std::vector<FactId> effects;
   };
 
+  // What a block may add without a further guard.
+  struct Probable {
+    std::map<FactId, double> missing;  // With which probability a fact is not added, in the order of facts.
+    std::vector<std::pair<std::int32_t, double>> guarded;  // The guarded blocks below it, with their probabilities.
+  };
+
   void number_facts();
   void condition_facts(std::int32_t condition, std::vector<FactId>& facts) const;
   void add_operator(Way way, double cost, ActionId action);
   void merged_ways(std::int32_t block, Way way, std::vector<Way>& ways) const;
   bool joint_ways(std::int32_t block, std::vector<Way>& ways) const;
+  void add_improbable(std::int32_t block, Way way, double probability, ActionId action);
+  void collect_probable(std::int32_t block, double probability, Probable& probable) const;
   void collect(std::int32_t block, std::vector<FactId>& effects, std::vector<std::int32_t>& guarded) const;
 
   const Task& task_;
