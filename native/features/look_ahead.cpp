@@ -1,7 +1,9 @@
 #include "features/look_ahead.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
 
 #include "heuristics/relaxation_heuristics.hpp"
 #include "interruption.hpp"
@@ -10,8 +12,19 @@ namespace asnets {
 
 double LookAheadFeature::squashed(double value) { return std::isinf(value) ? 1 : value / (1 + std::abs(value)); }
 
+double LookAheadFeature::estimate_of(const Word* state) {
+  if (table_ == nullptr || table_->memory() > kMaxTableBytes) {
+    table_ = std::make_unique<StateTable>(task_.num_words());
+    estimates_.clear();
+  }
+  if (const std::optional<StateId> known = table_->find(state)) return estimates_[*known];
+  estimates_.push_back(estimate_->evaluate(state));
+  table_->intern(state);
+  return estimates_.back();
+}
+
 void LookAheadFeature::evaluate(const Word* state, const Set& set) {
-  const double estimate = estimate_->evaluate(state);
+  const double estimate = estimate_of(state);
   if (estimate == kInfinity) return;
   looks_.clear();
   double best = kInfinity;
@@ -26,7 +39,7 @@ void LookAheadFeature::evaluate(const Word* state, const Set& set) {
     }
     outcomes_.clear();
     for (std::size_t i = 0; i < expander_.count(); ++i) {
-      outcomes_.push_back({expander_.probability(i), estimate_->evaluate(expander_.successor(i))});
+      outcomes_.push_back({expander_.probability(i), estimate_of(expander_.successor(i))});
     }
     looks_.push_back(look(action, state, estimate, outcomes_));
     best = std::min(best, looks_.back().way);

@@ -1,21 +1,23 @@
 // Features of what lies ahead: how an estimate of the way to the goal changes with each applicable action.
 //
 // What they compute: the estimate after each outcome of an action, compared with that of the state and with the other
-// actions. An estimate sees the whole way to the goal, however few layers the network has.
+// actions. An estimate sees the whole way to the goal, however few layers the network has; that distances help where no
+// fixed depth is enough is shown in [sharma2023symnet] for distances in a graph of the domain.
 // Why they mean the same on problems of any size: they are differences, which one action changes by little, not totals;
 // in units that do not grow; and squashed, x / (1 + |x|), into [-1, 1], where 1 also stands for infinite.
 // What has the default values, 0: actions that are not applicable or have more than kMaxOutcomes outcomes; and all
 // actions of states from which the relaxed goal is out of reach.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "features/action_feature.hpp"
 #include "heuristics/heuristic.hpp"
 #include "simulator.hpp"
+#include "state_table.hpp"
 
 namespace asnets {
 
@@ -47,8 +49,15 @@ class LookAheadFeature : public ActionFeature {
   const Task& task_;
 
  private:
+  static constexpr std::size_t kMaxTableBytes = std::size_t{16} << 20;
+
+  double estimate_of(const Word* state);
+
   std::unique_ptr<Heuristic> estimate_;
   Expander expander_;
+  // Estimates are remembered: many states come again as successors of others.
+  std::unique_ptr<StateTable> table_;
+  std::vector<double> estimates_;
   std::vector<Outcome> outcomes_;
   std::vector<Look> looks_;
 };
