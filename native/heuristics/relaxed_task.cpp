@@ -38,6 +38,7 @@ OwnedLists OwnedLists::inverse(std::size_t num_values) const {
 RelaxedTask::RelaxedTask(const Task& task, OperatorForm form) : task_(task) {
   const TaskArrays& arrays = task.arrays();
   number_facts();
+  if (form == OperatorForm::kImprobable) find_final_losses();
   for (std::size_t a = 0; a < task.num_actions(); ++a) {
     interruption_tick();
     const auto action = static_cast<ActionId>(a);
@@ -169,52 +170,85 @@ double RelaxedTask::improbability(double probability) {
   return std::clamp(std::round(-kBit * std::log2(probability)), 0.0, kMaxImprobability);
 }
 
-// `probability` is that of coming to the block, as far as it does not depend on guards.
-void RelaxedTask::add_improbable(std::int32_t block, Way way, double probability, ActionId action) {
-  Probable probable;
-  collect_probable(block, 1, probable);
+// Goals that no action achieves must not be lost: the literals that would do that.
+void RelaxedTask::find_final_losses() {
+  const TaskArrays& arrays = task_.arrays();
+  final_loss_.assign(2 * task_.num_propositions(), false);
+  for (const Literal goal : arrays.condition_literals[arrays.goal]) {
+    final_loss_[static_cast<std::size_t>(goal ^ 1)] = true;
+  }
+  for (const Literal literal : arrays.block_literals.values) final_loss_[static_cast<std::size_t>(literal ^ 1)] = false;
+}
+
+// `probability` is that of coming to the block, as far as it does not depend on guards, with nothing lost for good.
+void RelaxedTask::add_improbable(std::int32_t block, const Way& way, double probability, ActionId action) {
+  Chances chances;
+  collect_chances(block, chances);
   std::map<double, Way> by_cost;
-  for (const auto& [fact, missing] : probable.missing) {
-    const double cost = improbability(probability * (1 - missing));
+  for (const auto& [fact, missing] : chances.missing) {
+    const double cost = improbability(probability * (chances.safe - missing));
     by_cost.try_emplace(cost, Way{way.preconditions, {}}).first->second.effects.push_back(fact);
   }
   for (auto& [cost, effects] : by_cost) add_operator(std::move(effects), cost, action);
-  for (const auto& [child, share] : probable.guarded) {
+  for (const auto& [child, share] : chances.guarded) {
     Way inner{way.preconditions, {}};
     condition_facts(task_.arrays().block_guard[static_cast<std::size_t>(child)], inner.preconditions);
-    add_improbable(child, std::move(inner), probability * share, action);
+    add_improbable(child, inner, probability * share, action);
   }
 }
 
-// `probability` is that of coming to the block from where `probable` begins.
-void RelaxedTask::collect_probable(std::int32_t block, double probability, Probable& probable) const {
+// Adds what a block does on its own and, independently, each of its factors.
+void RelaxedTask::collect_chances(std::int32_t block, Chances& chances) const {
   const TaskArrays& arrays = task_.arrays();
-  for (const Literal literal : arrays.block_literals[block]) {
-    const FactId fact = fact_of_literal_[static_cast<std::size_t>(literal)];
-    if (fact >= 0) probable.missing[fact] = 0;
-  }
-  const auto below = [&](std::int32_t child, double share, Probable& result) {
+  const auto below = [&](std::int32_t child, Chances& result) {
     if (task_.always_holds(arrays.block_guard[static_cast<std::size_t>(child)])) {
-      collect_probable(child, share, result);
+      collect_chances(child, result);
     } else {
-      result.guarded.emplace_back(child, share);
+      result.guarded.emplace_back(child, result.safe);
     }
   };
-  for (const std::int32_t child : arrays.block_children[block]) below(child, probability, probable);
+  for (const Literal literal : arrays.block_literals[block]) {
+    const FactId fact = fact_of_literal_[static_cast<std::size_t>(literal)];
+    if (fact >= 0) chances.missing[fact] = 0;
+    if (final_loss_[static_cast<std::size_t>(literal)]) chances.scale(0);
+  }
+  for (const std::int32_t child : arrays.block_children[block]) below(child, chances);
   for (const std::int32_t factor : arrays.block_factors[block]) {
     const auto begin = static_cast<std::size_t>(arrays.factor_blocks.offsets[static_cast<std::size_t>(factor)]);
     const auto outcomes = arrays.factor_blocks[factor];
-    std::map<FactId, double> added;  // By one of the outcomes.
+    std::vector<Chances> parts(outcomes.size());
+    Chances drawn{0, {}, {}};  // Of the factor: its outcomes, weighted.
     for (std::size_t o = 0; o < outcomes.size(); ++o) {
-      const double share = arrays.factor_probability[begin + o];
-      Probable outcome;
-      below(outcomes[o], probability * share, outcome);
-      for (const auto& [fact, missing] : outcome.missing) added[fact] += share * (1 - missing);
-      probable.guarded.insert(probable.guarded.end(), outcome.guarded.begin(), outcome.guarded.end());
+      below(outcomes[o], parts[o]);
+      parts[o].scale(arrays.factor_probability[begin + o]);
+      drawn.safe += parts[o].safe;
+      for (const auto& [fact, missing] : parts[o].missing) drawn.missing[fact] = 0;
+      drawn.guarded.insert(drawn.guarded.end(), parts[o].guarded.begin(), parts[o].guarded.end());
     }
-    // Factors are independent of each other.
-    for (const auto& [fact, share] : added) probable.missing.try_emplace(fact, 1).first->second *= std::max(0.0, 1 - share);
+    for (auto& [fact, missing] : drawn.missing) {
+      for (const Chances& part : parts) missing += part.missing_of(fact);
+    }
+    chances.join(drawn);
   }
+}
+
+double RelaxedTask::Chances::missing_of(FactId fact) const {
+  const auto known = missing.find(fact);
+  return known == missing.end() ? safe : known->second;
+}
+
+void RelaxedTask::Chances::scale(double share) {
+  safe *= share;
+  for (auto& [fact, value] : missing) value *= share;
+  for (auto& [child, value] : guarded) value *= share;
+}
+
+void RelaxedTask::Chances::join(const Chances& other) {
+  for (const auto& [fact, value] : other.missing) missing.try_emplace(fact, safe);
+  for (auto& [fact, value] : missing) value *= other.missing_of(fact);
+  for (auto& [child, value] : guarded) value *= other.safe;
+  for (const auto& [child, value] : other.guarded) guarded.emplace_back(child, value * safe);
+  safe *= other.safe;
 }
 
 // Extends each way by each way in which the block can turn out; false if there are too many.

@@ -11,9 +11,10 @@
 //    and one outcome of each factor. Two effects of one application are then paid for once, as LM-cut needs. Where
 //    there are more than kMaxJoint ways, the merged operators share the cost of the action evenly instead, which is
 //    weaker and still admissible.
-//  - improbable: as merged, with one operator for each probability with which something is added, given the guards. It
-//    costs how improbable that is, -log2 of the probability in whole numbers of 1 / kBit [jimenez2006planning], so that
-//    a sum of costs stands for a product of probabilities.
+//  - improbable: as merged, with one operator for each probability with which something is added, given the guards, and no
+//    goal that nothing achieves again is lost by the same application, as far as that is unguarded. It costs how improbable
+//    that is, -log2 of the probability in whole numbers of 1 / kBit [jimenez2006planning], so that a sum of costs stands
+//    for a product of probabilities.
 //
 // Else an operator costs the least that its action can cost in any state, and nothing where that is negative.
 #pragma once
@@ -91,10 +92,15 @@ class RelaxedTask {
     std::vector<FactId> effects;
   };
 
-  // What a block may add without a further guard.
-  struct Probable {
-    std::map<FactId, double> missing;  // With which probability a fact is not added, in the order of facts.
-    std::vector<std::pair<std::int32_t, double>> guarded;  // The guarded blocks below it, with their probabilities.
+  // What a block may add without a further guard, all of it as long as nothing is lost for good.
+  struct Chances {
+    double safe = 1;                   // That nothing is lost for good.
+    std::map<FactId, double> missing;  // The same, and the fact is not added; in the order of facts.
+    std::vector<std::pair<std::int32_t, double>> guarded;  // The same, and the guarded block is come to.
+
+    double missing_of(FactId fact) const;
+    void scale(double share);
+    void join(const Chances& other);  // What happens independently beside it.
   };
 
   void number_facts();
@@ -102,8 +108,9 @@ class RelaxedTask {
   void add_operator(Way way, double cost, ActionId action);
   void merged_ways(std::int32_t block, Way way, std::vector<Way>& ways) const;
   bool joint_ways(std::int32_t block, std::vector<Way>& ways) const;
-  void add_improbable(std::int32_t block, Way way, double probability, ActionId action);
-  void collect_probable(std::int32_t block, double probability, Probable& probable) const;
+  void find_final_losses();
+  void add_improbable(std::int32_t block, const Way& way, double probability, ActionId action);
+  void collect_chances(std::int32_t block, Chances& chances) const;
   void collect(std::int32_t block, std::vector<FactId>& effects, std::vector<std::int32_t>& guarded) const;
 
   const Task& task_;
@@ -112,6 +119,7 @@ class RelaxedTask {
   std::vector<Literal> literals_;          // Of facts 1, 2, …
   std::vector<FactId> fact_of_literal_;    // -1 for literals that no condition reads.
   std::vector<FactId> fact_of_clause_;
+  std::vector<bool> final_loss_;  // Of literals; for improbable operators only.
   OwnedLists preconditions_;
   OwnedLists effects_;
   OwnedLists precondition_of_;

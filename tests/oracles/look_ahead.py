@@ -60,16 +60,23 @@ def draws(task: GroundTask, block: int, path: tuple[int, ...] = ()) -> list[Draw
 
 
 def operators(task: GroundTask, improbable: bool) -> Iterator[Operator]:
-    """For each literal that an action may add, behind each of its guards: what it takes and what it costs."""
+    """For each literal that an action may add, behind each of its guards: what it takes and what it costs.
+
+    Where probabilities count, outcomes that lose a goal which no action achieves do not.
+    """
+
+    achieved = set(map(int, task.block_literals.values))
+    losses = {int(goal) ^ 1 for goal in task.condition_literals[task.goal] if int(goal) not in achieved}
 
     def of_block(block: int, required: frozenset[Fact], probability: float, cost: float) -> Iterator[Operator]:
         joint = draws(task, block)
+        safe = [draw for draw in joint if not draw[1] & losses]
         for literal in sorted(frozenset().union(*(literals for _, literals, _ in joint))):
-            share = probability * sum(weight for weight, literals, _ in joint if literal in literals)
-            bits = min(10000, max(0, round(-BIT * math.log2(share)))) / BIT
+            share = probability * sum(weight for weight, literals, _ in safe if literal in literals)
+            bits = min(10000, max(0, round(-BIT * math.log2(share)))) / BIT if share > 0 else 10000 / BIT
             yield required, frozenset({("literal", literal)}), bits if improbable else cost
         for place in sorted({place for _, _, guarded in joint for place in guarded}):
-            share = probability * sum(weight for weight, _, guarded in joint if place in guarded)
+            share = probability * sum(weight for weight, _, guarded in safe if place in guarded)
             guard = facts_of(task, int(task.block_guard[place[1]]))
             yield from of_block(place[1], required | guard, share, cost)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -116,6 +117,27 @@ def test_dead_ends_and_too_many_outcomes() -> None:
         # Behind dead ends nothing is said.
         broken = state.simulator.state_of(["(broken)"])
         assert not any(values.any() for values in values_of(broken, "risk").values())
+
+
+ROADS = """
+(define (domain roads) (:requirements :typing :probabilistic-effects :conditional-effects)
+ (:predicates (at ?x) (road ?x ?y) (icy ?x ?y) (alive))
+ (:action go :parameters (?x ?y) :precondition (and (at ?x) (road ?x ?y))
+  :effect (and (at ?y) (not (at ?x)) (probabilistic 1/8 (when (icy ?x ?y) (not (alive)))))))
+"""
+
+
+def test_what_may_be_lost_for_good_is_seen_from_afar() -> None:
+    for size in (2, 6):
+        names = ["start", *(f"{side}{i}" for side in "ab" for i in range(size)), "end"]
+        ways = [["start", *(f"{side}{i}" for i in range(size)), "end"] for side in "ab"]
+        roads = " ".join(f"(road {x} {y})" for way in ways for x, y in itertools.pairwise(way))
+        problem = f"""(define (problem p) (:domain roads) (:objects {" ".join(names)})
+            (:init (at start) (alive) {roads} (icy a{size - 1} end)) (:goal (and (alive) (at end))))"""
+        risk = values_of(after(ground(parse_text(ROADS).domains[0], parse_text(problem).problems[0])), "risk")
+        bits = round(-64 * math.log2(7 / 8)) / 64
+        np.testing.assert_allclose(risk["(go start a0)"], [squashed(bits), 0, squashed(bits)], atol=1e-6)
+        np.testing.assert_array_equal(risk["(go start b0)"], [0, 0, 0])
 
 
 def test_units_do_not_matter() -> None:
