@@ -64,7 +64,6 @@ def operators(task: GroundTask, improbable: bool) -> Iterator[Operator]:
 
     Where probabilities count, outcomes that lose a goal which no action achieves do not.
     """
-
     achieved = set(map(int, task.block_literals.values))
     losses = {int(goal) ^ 1 for goal in task.condition_literals[task.goal] if int(goal) not in achieved}
 
