@@ -85,6 +85,9 @@ class Task {
     }
     return clauses_hold(condition, state);
   }
+  bool always_holds(std::int32_t condition) const {
+    return arrays_.condition_literals[condition].empty() && arrays_.condition_clauses[condition].empty();
+  }
   bool is_goal(const Word* state) const { return condition_holds(arrays_.goal, state); }
   bool is_applicable(ActionId action, const Word* state) const {
     return condition_holds(arrays_.action_precondition[static_cast<std::size_t>(action)], state);
@@ -129,9 +132,6 @@ class Task {
 
   void validate() const;
   bool clauses_hold(std::int32_t condition, const Word* state) const;
-  bool always_holds(std::int32_t condition) const {
-    return arrays_.condition_literals[condition].empty() && arrays_.condition_clauses[condition].empty();
-  }
   void find_costs();
   double cost_in_state(ActionId action, const Word* state) const;
   double block_cost_in_state(std::int32_t block, const Word* state) const;

@@ -1,6 +1,7 @@
 #include "features/registry.hpp"
 
 #include "features/landmarks.hpp"
+#include "features/look_ahead.hpp"
 #include "features/relaxed_plan.hpp"
 #include "lookup.hpp"
 
@@ -23,6 +24,12 @@ const std::vector<ActionFeatureEntry>& action_features() {
       {"relaxed-plan", {0}, true, "part of the relaxed plan of hff", make<RelaxedPlanFeature>},
       {"landmark-share", {0}, false, "share of LM-cut's value that comes from landmarks with the action",
        make<LandmarkShareFeature>},
+      {"distance", {0, 0, 0}, false,
+       "what the action adds to hadd's estimate of the cost to the goal: at best, on average, and against the best action",
+       make<DistanceFeature>},
+      {"risk", {0, 0, 0}, false,
+       "what the action adds to how improbable the goal is, also against the best action; how probably it is sealed off",
+       make<RiskFeature>},
   };
   return registry;
 }

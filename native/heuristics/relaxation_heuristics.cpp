@@ -14,8 +14,8 @@ bool has_whole_costs(const RelaxedTask& relaxed) {
 }
 
 template <typename Cost>
-RelaxationHeuristic<Cost>::RelaxationHeuristic(const Task& task, Relaxation kind)
-    : kind_(kind), relaxed_(task, OperatorForm::kMerged) {
+RelaxationHeuristic<Cost>::RelaxationHeuristic(const Task& task, Relaxation kind, OperatorForm form)
+    : kind_(kind), relaxed_(task, form) {
   for (std::size_t op = 0; op < relaxed_.num_operators(); ++op) {
     const auto id = static_cast<OperatorId>(op);
     base_costs_.push_back(static_cast<Cost>(relaxed_.cost(id)));
@@ -102,6 +102,15 @@ class RelaxedPlanFinderOf final : public RelaxedPlanFinder {
   RelaxationHeuristic<Cost> heuristic_;
 };
 
+class Improbability final : public Heuristic {
+ public:
+  explicit Improbability(const Task& task) : heuristic_(task, Relaxation::kAdd, OperatorForm::kImprobable) {}
+  double evaluate(const Word* state) override { return heuristic_.evaluate(state) / RelaxedTask::kBit; }
+
+ private:
+  RelaxationHeuristic<std::int32_t> heuristic_;
+};
+
 // With costs of the type that the task allows.
 template <typename Interface, template <typename> class Kind, typename... Arguments>
 std::unique_ptr<Interface> with_costs(const Task& task, Arguments... arguments) {
@@ -124,6 +133,8 @@ std::unique_ptr<Heuristic> make_hadd(const Task& task) {
 std::unique_ptr<Heuristic> make_hff(const Task& task) {
   return with_costs<Heuristic, RelaxationHeuristic>(task, Relaxation::kFf);
 }
+
+std::unique_ptr<Heuristic> make_improbability(const Task& task) { return std::make_unique<Improbability>(task); }
 
 std::unique_ptr<RelaxedPlanFinder> make_relaxed_plan_finder(const Task& task) {
   return with_costs<RelaxedPlanFinder, RelaxedPlanFinderOf>(task);

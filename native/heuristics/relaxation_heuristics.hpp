@@ -23,7 +23,7 @@ enum class Relaxation { kMax, kAdd, kFf };
 template <typename Cost>
 class RelaxationHeuristic final : public Heuristic {
  public:
-  RelaxationHeuristic(const Task& task, Relaxation kind);
+  RelaxationHeuristic(const Task& task, Relaxation kind, OperatorForm form = OperatorForm::kMerged);
   double evaluate(const Word* state) override;
   // Of the last state with a finite value: the actions of the relaxed plan; for kFf only.
   const std::vector<ActionId>& relaxed_plan() const { return plan_; }
@@ -54,6 +54,10 @@ class RelaxationHeuristic final : public Heuristic {
 std::unique_ptr<Heuristic> make_hmax(const Task& task);
 std::unique_ptr<Heuristic> make_hadd(const Task& task);
 std::unique_ptr<Heuristic> make_hff(const Task& task);
+
+// How improbable it is that each outcome that is needed comes at the first try, in bits: h_add where an operator costs
+// -log2 of the probability of its effects. No estimate of costs; 0 at goals, and infinite where the others are.
+std::unique_ptr<Heuristic> make_improbability(const Task& task);
 
 // The actions of the relaxed plan of h_ff; none where the relaxed goal is unreachable or holds. Holds scratch space: one
 // for each thread.

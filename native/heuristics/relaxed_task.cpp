@@ -1,6 +1,7 @@
 #include "heuristics/relaxed_task.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "interruption.hpp"
 
@@ -37,11 +38,16 @@ OwnedLists OwnedLists::inverse(std::size_t num_values) const {
 RelaxedTask::RelaxedTask(const Task& task, OperatorForm form) : task_(task) {
   const TaskArrays& arrays = task.arrays();
   number_facts();
+  if (form == OperatorForm::kImprobable) find_final_losses();
   for (std::size_t a = 0; a < task.num_actions(); ++a) {
     interruption_tick();
     const auto action = static_cast<ActionId>(a);
     Way start;
     condition_facts(arrays.action_precondition[a], start.preconditions);
+    if (form == OperatorForm::kImprobable) {
+      add_improbable(arrays.action_block[a], start, 1, action);
+      continue;
+    }
     std::vector<Way> ways{start};
     double cost = std::max(0.0, task.min_cost(action));
     if (form == OperatorForm::kMerged || !joint_ways(arrays.action_block[a], ways)) {
@@ -135,9 +141,7 @@ void RelaxedTask::collect(std::int32_t block, std::vector<FactId>& effects, std:
     if (fact >= 0) effects.push_back(fact);
   }
   const auto below = [&](std::int32_t child) {
-    const bool free = arrays.condition_literals[arrays.block_guard[static_cast<std::size_t>(child)]].empty() &&
-                      arrays.condition_clauses[arrays.block_guard[static_cast<std::size_t>(child)]].empty();
-    if (free) {
+    if (task_.always_holds(arrays.block_guard[static_cast<std::size_t>(child)])) {
       collect(child, effects, guarded);
     } else {
       guarded.push_back(child);
@@ -160,6 +164,91 @@ void RelaxedTask::merged_ways(std::int32_t block, Way way, std::vector<Way>& way
     condition_facts(task_.arrays().block_guard[static_cast<std::size_t>(child)], inner.preconditions);
     merged_ways(child, std::move(inner), ways);
   }
+}
+
+double RelaxedTask::improbability(double probability) {
+  return std::clamp(std::round(-kBit * std::log2(probability)), 0.0, kMaxImprobability);
+}
+
+// Goals that no action achieves must not be lost: the literals that would do that.
+void RelaxedTask::find_final_losses() {
+  const TaskArrays& arrays = task_.arrays();
+  final_loss_.assign(2 * task_.num_propositions(), false);
+  for (const Literal goal : arrays.condition_literals[arrays.goal]) {
+    final_loss_[static_cast<std::size_t>(goal ^ 1)] = true;
+  }
+  for (const Literal literal : arrays.block_literals.values) final_loss_[static_cast<std::size_t>(literal ^ 1)] = false;
+}
+
+// `probability` is that of coming to the block, as far as it does not depend on guards, with nothing lost for good.
+void RelaxedTask::add_improbable(std::int32_t block, const Way& way, double probability, ActionId action) {
+  Chances chances;
+  collect_chances(block, chances);
+  std::map<double, Way> by_cost;
+  for (const auto& [fact, missing] : chances.missing) {
+    const double cost = improbability(probability * (chances.safe - missing));
+    by_cost.try_emplace(cost, Way{way.preconditions, {}}).first->second.effects.push_back(fact);
+  }
+  for (auto& [cost, effects] : by_cost) add_operator(std::move(effects), cost, action);
+  for (const auto& [child, share] : chances.guarded) {
+    Way inner{way.preconditions, {}};
+    condition_facts(task_.arrays().block_guard[static_cast<std::size_t>(child)], inner.preconditions);
+    add_improbable(child, inner, probability * share, action);
+  }
+}
+
+// Adds what a block does on its own and, independently, each of its factors.
+void RelaxedTask::collect_chances(std::int32_t block, Chances& chances) const {
+  const TaskArrays& arrays = task_.arrays();
+  const auto below = [&](std::int32_t child, Chances& result) {
+    if (task_.always_holds(arrays.block_guard[static_cast<std::size_t>(child)])) {
+      collect_chances(child, result);
+    } else {
+      result.guarded.emplace_back(child, result.safe);
+    }
+  };
+  for (const Literal literal : arrays.block_literals[block]) {
+    const FactId fact = fact_of_literal_[static_cast<std::size_t>(literal)];
+    if (fact >= 0) chances.missing[fact] = 0;
+    if (final_loss_[static_cast<std::size_t>(literal)]) chances.scale(0);
+  }
+  for (const std::int32_t child : arrays.block_children[block]) below(child, chances);
+  for (const std::int32_t factor : arrays.block_factors[block]) {
+    const auto begin = static_cast<std::size_t>(arrays.factor_blocks.offsets[static_cast<std::size_t>(factor)]);
+    const auto outcomes = arrays.factor_blocks[factor];
+    std::vector<Chances> parts(outcomes.size());
+    Chances drawn{0, {}, {}};  // Of the factor: its outcomes, weighted.
+    for (std::size_t o = 0; o < outcomes.size(); ++o) {
+      below(outcomes[o], parts[o]);
+      parts[o].scale(arrays.factor_probability[begin + o]);
+      drawn.safe += parts[o].safe;
+      for (const auto& [fact, missing] : parts[o].missing) drawn.missing[fact] = 0;
+      drawn.guarded.insert(drawn.guarded.end(), parts[o].guarded.begin(), parts[o].guarded.end());
+    }
+    for (auto& [fact, missing] : drawn.missing) {
+      for (const Chances& part : parts) missing += part.missing_of(fact);
+    }
+    chances.join(drawn);
+  }
+}
+
+double RelaxedTask::Chances::missing_of(FactId fact) const {
+  const auto known = missing.find(fact);
+  return known == missing.end() ? safe : known->second;
+}
+
+void RelaxedTask::Chances::scale(double share) {
+  safe *= share;
+  for (auto& [fact, value] : missing) value *= share;
+  for (auto& [child, value] : guarded) value *= share;
+}
+
+void RelaxedTask::Chances::join(const Chances& other) {
+  for (const auto& [fact, value] : other.missing) missing.try_emplace(fact, safe);
+  for (auto& [fact, value] : missing) value *= other.missing_of(fact);
+  for (auto& [child, value] : guarded) value *= other.safe;
+  for (const auto& [child, value] : other.guarded) guarded.emplace_back(child, value * safe);
+  safe *= other.safe;
 }
 
 // Extends each way by each way in which the block can turn out; false if there are too many.

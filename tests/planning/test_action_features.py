@@ -134,5 +134,5 @@ def test_a_feature_that_breaks_its_promise(
 
 
 def test_the_compiled_core_refuses_unknown_features() -> None:
-    with pytest.raises(ValueError, match="unknown action feature: distance"):
-        _native.ActionFeatures(family_task("gripper", 1).native, ["landmarks", "distance"])
+    with pytest.raises(ValueError, match="unknown action feature: farness"):
+        _native.ActionFeatures(family_task("gripper", 1).native, ["landmarks", "farness"])
