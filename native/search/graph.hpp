@@ -106,6 +106,8 @@ class SearchGraph {
   // The budget of the call that is under way, which expansions count against; null for none.
   void set_budget(Budget* budget) { budget_ = budget; }
   Budget* budget() const { return budget_; }
+  // Counts as work what evaluating a state by a heuristic or a policy takes.
+  void count_evaluation() { statistics_.work += kEvaluationWork * (task_.num_actions() + task_.num_propositions()); }
 
   // Both may be interrupted, and leave the graph as it was but for states that were added.
   StateId add(const Word* state);

@@ -6,6 +6,7 @@ All work on the delete-relaxed all-outcomes determinisation of the task. The com
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,6 +52,13 @@ def make_heuristic(task: GroundTask, name: str) -> _native.Heuristic:
     if name not in HEURISTICS:
         raise ConfigError(f"unknown heuristic {name!r}; expected one of {', '.join(HEURISTICS)}")
     return _native.Heuristic(task.native, name)
+
+
+def heuristic_values(task: GroundTask, name: str, states: Sequence[npt.NDArray[np.int32]]) -> npt.NDArray[np.float64]:
+    """The values of a heuristic in states, given by their true propositions; infinite at recognised dead ends."""
+    interned = _native.States(task.native)
+    numbers = np.array([interned.intern(propositions) for propositions in states], np.uint32)
+    return make_heuristic(task, name).evaluate(interned, numbers)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ class EpochRecord:
         seconds: Of this epoch, by what they went to.
         elapsed: Since training began, with reading and setting up, all sessions together.
         best: Whether the weights are the best so far.
+        labels: How many of the labelled states have labels of which guarantee (`asnets.training.teacher.GUARANTEES`).
     """
 
     epoch: int
@@ -40,6 +41,7 @@ class EpochRecord:
     seconds: dict[str, float]
     elapsed: float
     best: bool
+    labels: dict[str, int] = field(default_factory=dict)
 
     @property
     def coverage(self) -> float:
@@ -48,9 +50,11 @@ class EpochRecord:
     def __str__(self) -> str:
         times = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in self.seconds.items())
         skipped = f", {self.skipped:,} skipped" if self.skipped else ""
+        kinds = {name: number for name, number in self.labels.items() if number}
+        parts = f" ({', '.join(f'{number:,} {name}' for name, number in kinds.items())})" if len(kinds) > 1 else ""
         return (
             f"epoch {self.epoch}: solved {' '.join(map(str, self.goals))} of {self.runs} each, "
-            f"loss {self.loss:.4f}, memory {self.memory:,}{skipped}; {times}"
+            f"loss {self.loss:.4f}, memory {self.memory:,}{parts}{skipped}; {times}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -72,7 +76,9 @@ class EpochRecord:
     def _check(self) -> None:
         if not isinstance(self.seconds, dict) or not isinstance(self.best, bool):
             raise TypeError("seconds must be a table, best true or false")
-        whole = (self.epoch, self.runs, self.memory, self.skipped, *self.goals)
+        if not isinstance(self.labels, dict):
+            raise TypeError("labels must be a table")
+        whole = (self.epoch, self.runs, self.memory, self.skipped, *self.goals, *self.labels.values())
         figures = (self.loss, self.elapsed, *self.seconds.values(), *(() if self.cost is None else (self.cost,)))
         for value in (*whole, *figures):
             if isinstance(value, bool) or not isinstance(value, int | float):

@@ -35,7 +35,7 @@ from torch import Tensor
 from asnets.deadline import Deadline
 from asnets.errors import ConfigError, LimitError, TrainingError
 from asnets.evaluation import simulate, trace
-from asnets.evaluation.rollouts import MAX_SEED
+from asnets.evaluation.rollouts import MAX_SEED, native_policy
 from asnets.grounding import GroundTask
 from asnets.grounding.fingerprint import fingerprint
 from asnets.network import DomainSignature, build_structure
@@ -48,7 +48,7 @@ from asnets.training.memory import Memory
 from asnets.training.problems import MORE_TIME, choose_problems
 from asnets.training.progress import EpochRecord, Progress, is_as_good, is_better, most_time
 from asnets.training.seeds import derived_seed
-from asnets.training.teacher import TeacherFactory
+from asnets.training.teacher import GuidedTeacher, TeacherFactory
 from asnets.training.teachers import TEACHERS
 
 logger = logging.getLogger("asnets.training")
@@ -81,7 +81,8 @@ class Trainer:
         given: All training problems.
         tasks: Those that are used.
         left_out: Those that are not.
-        teacher_values: The teacher's expected cost of each task (under maxprob, penalty times probability of failing).
+        teacher_values: The teacher's expected cost of each task (under maxprob, penalty times probability of failing);
+            None where it is not known.
     """
 
     def __init__(
@@ -188,6 +189,7 @@ class Trainer:
             seconds=seconds,
             elapsed=self.deadline.elapsed,
             best=False,
+            labels=self.memory.guarantees(),
         )
         best = self.progress.best
         improved = best is None or is_better(record, best)
@@ -211,6 +213,9 @@ class Trainer:
             own = share.part(min(1.0, self._threads / (len(self.tasks) - problem))) if is_first else share
             policy = self._explorers[problem]
             policy.set_weights(self.network)
+            teacher = self.teachers[problem]
+            if isinstance(teacher, GuidedTeacher):
+                teacher.guide(policy if native_policy(policy) else None, len(self.progress.history) + 1)
             seed = derived_seed(self.seed, 4, problem)
             trajectories = []
             for number in range(rounds):  # Line 4: Run-Pol.
@@ -220,7 +225,7 @@ class Trainer:
                 trajectories.append(run.states)
             explored = time.perf_counter()
             for states in trajectories:  # Lines 5 to 8: M ← M ∪ {s_0, …, s_N} ∪ Pol-Envelope(s_j, π*).
-                self.memory.problems[problem].add(self.teachers[problem].label(states, own))
+                self.memory.problems[problem].add(teacher.label(states, own))
             return explored - begin, time.perf_counter() - explored
 
         if self._threads == 1:
@@ -268,7 +273,10 @@ class Trainer:
         return total / max(1, steps)
 
     def _judge(self, seconds: dict[str, float]) -> tuple[tuple[int, ...], float | None]:
-        """Runs the greedy policy; returns how often each goal was reached, and the mean cost over the teacher's."""
+        """Runs the greedy policy; returns how often each goal was reached, and the mean cost over the teacher's.
+
+        The latter is over problems whose cost the teacher knows.
+        """
         config = self.preset.training
         begin = time.perf_counter()
         goals, costs = [], []
@@ -289,7 +297,7 @@ class Trainer:
             if result.count("stopped"):
                 raise LimitError(f"the time limit was reached while {doing}")
             goals.append(result.count("goal"))
-            if result.mean_cost is not None:
+            if result.mean_cost is not None and value is not None:
                 # A probability of failing is nothing to compare costs with.
                 costs.append(result.mean_cost / (value if value > 0 and config.objective != "maxprob" else 1.0))
         seconds["judge"] = time.perf_counter() - begin
@@ -330,8 +338,14 @@ class Trainer:
             "config": self.preset.training.to_dict(),
             "seed": self.seed,
             "problems": [
-                {"domain": task.domain, "problem": task.problem, "teacher_value": value, "costs": task.cost_mode}
-                for task, value in zip(self.tasks, self.teacher_values, strict=True)
+                {
+                    "domain": task.domain,
+                    "problem": task.problem,
+                    "teacher_value": value,
+                    "costs": task.cost_mode,
+                    "labels": memory.guarantees(),
+                }
+                for task, value, memory in zip(self.tasks, self.teacher_values, self.memory.problems, strict=True)
             ],
             "left_out": [asdict(problem) for problem in self.left_out],
             "epochs": len(self.progress.history),
