@@ -105,12 +105,12 @@ class AutoTeacher:
                 continue
             except LimitError:  # Of an action that has too many successors.
                 continue
+            if isinstance(source, AnytimeSource):
+                self._prepared = [state for state in source.from_start if self._is_news(state, guided=True)]
+                self._asked.add(self._initial)
+                self._guided[self._initial] = 0
             if value is not None:
                 self._from_start = source
-                if isinstance(source, AnytimeSource):
-                    self._prepared = [state for state in source.from_start if self._is_news(state, guided=True)]
-                    self._asked.add(self._initial)
-                    self._guided[self._initial] = 0
                 break
         else:
             value = None

@@ -166,7 +166,7 @@ class AnytimeSource:
 
     Q values are what a policy costs at most that takes the action and goes on as is best known (under maxprob, the
     penalty times the probability with which that one may fail). Where nothing is known that is better than giving up,
-    there is no answer.
+    there is no answer: labels may be of states further on alone.
 
     Attributes:
         policy: What it starts from; None for nothing.
@@ -188,13 +188,13 @@ class AnytimeSource:
         solver = self._search(self._task.propositions_of(), work, deadline)
         value = self._cost(solver.bounds(solver.initial)[not self._is_maxprob])
         self.from_start = self._labels(solver, self._task.propositions_of(), deadline)
-        return value if self.from_start else None
+        return value if self._is_known(value) else None
 
     def ask(self, propositions: Ints, work: int, deadline: Deadline = NO_DEADLINE) -> list[LabelledState] | None:
         return self._labels(self._search(propositions, work, deadline), propositions, deadline) or None
 
     def _labels(self, solver: Solver, propositions: Ints, deadline: Deadline) -> list[LabelledState]:
-        """The states of the policy that is known from a state on."""
+        """The states that the policy which is known from a state on visits, where it is better than giving up."""
         table = solver.policy_table(solver.state(propositions), deadline)
         words = table.states.reshape(len(table.actions), -1)
         labelled = []
@@ -205,7 +205,7 @@ class AnytimeSource:
             true = np.flatnonzero(bits).astype(np.int32)
             actions, *bounds = solver.action_bounds(solver.state(true))
             q_values = self._cost(bounds[not self._is_maxprob])
-            if len(actions) > 1 and q_values.min() < self._config.penalty - self._config.label_tolerance:
+            if len(actions) > 1 and self._is_known(q_values.min()):
                 labelled.append(LabelledState(true, actions, q_values, "bounded"))
         return labelled
 
@@ -239,6 +239,10 @@ class AnytimeSource:
     @property
     def _is_maxprob(self) -> bool:
         return self._config.objective == "maxprob"
+
+    def _is_known(self, cost: float) -> bool:
+        """Whether it is less than that of giving up."""
+        return cost < self._config.penalty - self._config.label_tolerance
 
     def _cost(self, bound: Bound) -> Bound:
         return self._config.penalty * (1 - bound) if self._is_maxprob else bound
