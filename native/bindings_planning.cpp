@@ -383,12 +383,13 @@ void bind_planning(nb::module_& module) {
           "or the best one that is known for certain, of solvers that keep values from above.")
       .def(
           "tighten",
-          [](PySolver& self, const Deadline* deadline) {
+          [](PySolver& self, const Deadline* deadline, std::size_t work) {
             return status_name(self.work(self.initial(), nb::none(), [&](Solver& solver, const Solver::Poll& poll) {
-              return solver.tighten({0, 0, 0, 0, 0, deadline}, poll);
+              return solver.tighten({0, 0, 0, 0, 0, deadline, work}, poll);
             }));
           },
-          nb::sig("def tighten(self, deadline: Deadline | None = None) -> str"), nb::arg("deadline") = nb::none(),
+          nb::sig("def tighten(self, deadline: Deadline | None = None, work: int = 0) -> str"),
+          nb::arg("deadline") = nb::none(), nb::arg("work") = 0,
           "Backs up the values from above of all states until they stay; returns the status.")
       .def(
           "q_values",

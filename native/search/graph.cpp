@@ -150,20 +150,22 @@ void SearchGraph::expand(StateId state) {
     if (!plain) {
       double stays = 0;
       std::size_t kept = 0;
+      places_.resize(size(), kNoPlace);
       for (std::size_t i = 0; i < successors_.size(); ++i) {
         if (successors_[i] == state) {
           stays += probabilities_[i];
           continue;
         }
-        const auto end = successors_.begin() + static_cast<std::ptrdiff_t>(kept);
-        const auto same = std::find(successors_.begin(), end, successors_[i]);
-        if (same != end) {
-          probabilities_[static_cast<std::size_t>(same - successors_.begin())] += probabilities_[i];
+        std::uint32_t& place = places_[successors_[i]];
+        if (place != kNoPlace) {
+          probabilities_[place] += probabilities_[i];
           continue;
         }
+        place = static_cast<std::uint32_t>(kept);
         successors_[kept] = successors_[i];
         probabilities_[kept++] = probabilities_[i];
       }
+      for (std::size_t i = 0; i < kept; ++i) places_[successors_[i]] = kNoPlace;
       const double cost = ignores_costs_ ? 0 : task_.cost(action, table_.state(state));
       if (kept == 0) {  // The state never changes.
         if (cost < 0) earning_loops_.push_back({state, action});

@@ -282,6 +282,9 @@ class SearchGraph {
   std::vector<StateId> successors_;
   std::vector<double> probabilities_;
   std::vector<std::uint32_t> record_;
+  // Of states among the successors of the action that is expanded; kNoPlace between such uses.
+  std::vector<std::uint32_t> places_;
+  static constexpr std::uint32_t kNoPlace = static_cast<std::uint32_t>(-1);
 };
 
 }  // namespace asnets

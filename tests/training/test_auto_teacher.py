@@ -237,8 +237,8 @@ def test_a_problem_out_of_reach_teaches_from_near_its_goal(monkeypatch: pytest.M
 
 def hard_trainer(monkeypatch: pytest.MonkeyPatch, size: int, **options: Any) -> Trainer:
     """On an easy problem, and one of this size that searches do not get through: of 6 blocks by the last one alone."""
-    with_budget(monkeypatch, {6: 300, 10: 8000}[size])
-    monkeypatch.setattr(auto_teacher, "_QUESTION_SHARE", 0.25)
+    with_budget(monkeypatch, {6: 300, 10: 9000}[size])
+    monkeypatch.setattr(auto_teacher, "_QUESTION_SHARE", 0.125)
     tasks = [family_task("prob-blocksworld", blocks) for blocks in (4, size)]
     return Trainer(tasks, QUICK.changed(teacher_planner="auto", teacher_budget=1000, **options))
 

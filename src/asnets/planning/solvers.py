@@ -420,14 +420,18 @@ class Solver:
         """What the last call of `solve` for the initial state came to, with the bounds of `tighten` after it."""
         return self._last
 
-    def tighten(self, deadline: Deadline = NO_DEADLINE) -> Solution | None:
+    def tighten(self, deadline: Deadline = NO_DEADLINE, work: int | None = None) -> Solution | None:
         """After a search that was stopped: brings upper bounds of all states down to what is known of their successors.
+
+        Args:
+            deadline: When it ends.
+            work: Likewise, as in `SearchLimits`.
 
         Returns:
             The last solution with the bounds that are known now; None if there was no search.
         """
         with self._enumerating():
-            self._native.tighten(deadline.native)
+            self._native.tighten(deadline.native, work or 0)
         last = self._last
         if last is not None and last.status != "converged" and last.upper is not None and self.anytime:
             lower, upper = self.bounds(self.initial)

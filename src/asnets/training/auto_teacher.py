@@ -118,12 +118,17 @@ class AutoTeacher:
         return value
 
     def teaches(self, deadline: Deadline = NO_DEADLINE) -> bool:
-        for source, _ in self._queue:
-            before = self._spent
-            for propositions in source.nearest(_NEAR_STATES):
+        before = self._spent
+        for propositions in self._ordered([near for source, _ in self._queue for near in source.nearest(_NEAR_STATES)]):
+            try:
                 self._prepared += self._ask(propositions, deadline)
-                if self._spent - before >= _EPOCH_SHARE * self._budget:
-                    break
+            except OutOfTimeError:
+                self.was_cut = True
+                if not self._prepared:
+                    raise
+                break
+            if self._spent - before >= _EPOCH_SHARE * self._budget:
+                break
         self._spent_before = self._spent
         return bool(self._prepared)
 

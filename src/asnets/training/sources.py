@@ -230,7 +230,7 @@ class AnytimeSource:
         try:
             limits = SearchLimits(expansions=config.query_limit, work=work, deadline=deadline)
             require_time(solver.solve(solver.state(propositions), limits, bounds=False).status, solver, deadline)
-            solver.tighten(deadline)
+            solver.tighten(deadline, work)
             require_time("time" if deadline.has_passed() else "converged", solver, deadline)
         finally:
             self.spent += solver.work
