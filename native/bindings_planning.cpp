@@ -20,7 +20,8 @@ namespace asnets {
 namespace {
 
 const char* status_name(Status status) {
-  constexpr const char* kNames[] = {"converged", "time", "memory", "expansions", "trials", "interrupted", "precision"};
+  constexpr const char* kNames[] = {"converged",   "time",      "memory", "expansions", "trials",
+                                    "interrupted", "precision", "work"};
   return kNames[static_cast<int>(status)];
 }
 
@@ -196,27 +197,27 @@ void bind_planning(nb::module_& module) {
       .def(
           "solve",
           [](PySolver& self, StateId state, double seconds, std::size_t memory, std::size_t expansions,
-             std::size_t trials, double cpu_seconds, const nb::object& progress, const Deadline* deadline) {
+             std::size_t trials, double cpu_seconds, const nb::object& progress, const Deadline* deadline, std::size_t work) {
             return status_name(self.work(state, progress, [&](Solver& solver, const Solver::Poll& poll) {
-              return solver.solve(state, {seconds, memory, expansions, trials, cpu_seconds, deadline}, poll);
+              return solver.solve(state, {seconds, memory, expansions, trials, cpu_seconds, deadline, work}, poll);
             }));
           },
           nb::sig("def solve(self, state: int, seconds: float = 0.0, memory: int = 0, expansions: int = 0, "
                   "trials: int = 0, cpu_seconds: float = 0.0, "
                   "progress: collections.abc.Callable[[float, int, float, int], object] | None = None, "
-                  "deadline: Deadline | None = None) -> str"),
+                  "deadline: Deadline | None = None, work: int = 0) -> str"),
           nb::arg("state"), nb::arg("seconds") = 0.0, nb::arg("memory") = 0, nb::arg("expansions") = 0,
           nb::arg("trials") = 0, nb::arg("cpu_seconds") = 0.0, nb::arg("progress") = nb::none(),
-          nb::arg("deadline") = nb::none(),
+          nb::arg("deadline") = nb::none(), nb::arg("work") = 0,
           "Searches; returns the status. A limit of 0 is none; memory is in bytes. `progress` is called with value, "
           "expanded states, seconds and memory a few times a second.")
       .def(
           "solve_with_bounds",
           [](PySolver& self, StateId state, double seconds, std::size_t memory, std::size_t expansions,
-             std::size_t trials, double cpu_seconds, const nb::object& progress, const Deadline* deadline) {
+             std::size_t trials, double cpu_seconds, const nb::object& progress, const Deadline* deadline, std::size_t work) {
             ValueBounds bounds{0, 0};
             const char* status = status_name(self.work(state, progress, [&](Solver& solver, const Solver::Poll& poll) {
-              return solver.solve_with_bounds(state, {seconds, memory, expansions, trials, cpu_seconds, deadline}, poll,
+              return solver.solve_with_bounds(state, {seconds, memory, expansions, trials, cpu_seconds, deadline, work}, poll,
                                               bounds);
             }));
             return nb::make_tuple(status, bounds.lower, bounds.upper, bounds.goal_lower, bounds.goal_upper);
@@ -224,10 +225,10 @@ void bind_planning(nb::module_& module) {
           nb::sig("def solve_with_bounds(self, state: int, seconds: float = 0.0, memory: int = 0, expansions: int = 0, "
                   "trials: int = 0, cpu_seconds: float = 0.0, "
                   "progress: collections.abc.Callable[[float, int, float, int], object] | None = None, "
-                  "deadline: Deadline | None = None) -> tuple[str, float, float, float, float]"),
+                  "deadline: Deadline | None = None, work: int = 0) -> tuple[str, float, float, float, float]"),
           nb::arg("state"), nb::arg("seconds") = 0.0, nb::arg("memory") = 0, nb::arg("expansions") = 0,
           nb::arg("trials") = 0, nb::arg("cpu_seconds") = 0.0, nb::arg("progress") = nb::none(),
-          nb::arg("deadline") = nb::none(),
+          nb::arg("deadline") = nb::none(), nb::arg("work") = 0,
           "As solve, until the value is known up to epsilon: the status, bounds of the value (of the probability of "
           "failing under maxprob), and of the greatest probability of reaching a goal (under lexicographic).")
       .def(
@@ -262,6 +263,16 @@ void bind_planning(nb::module_& module) {
             return self.read(state, [&](Solver& solver) { return solver.is_solved(state); });
           },
           nb::arg("state"))
+      .def(
+          "values",
+          [](PySolver& self) {
+            return to_numpy(self.work(self.initial(), nb::none(), [&](Solver& solver, const Solver::Poll&) {
+              std::vector<double> values(solver.graph().size());
+              for (std::size_t i = 0; i < values.size(); ++i) values[i] = solver.graph().value(static_cast<StateId>(i));
+              return values;
+            }));
+          },
+          nb::sig("def values(self) -> numpy.typing.NDArray[numpy.float64]"), "The values that the table holds, of all states.")
       .def(
           "is_dead",
           [](PySolver& self, StateId state) {
@@ -372,28 +383,30 @@ void bind_planning(nb::module_& module) {
           "or the best one that is known for certain, of solvers that keep values from above.")
       .def(
           "tighten",
-          [](PySolver& self, const Deadline* deadline) {
+          [](PySolver& self, const Deadline* deadline, std::size_t work) {
             return status_name(self.work(self.initial(), nb::none(), [&](Solver& solver, const Solver::Poll& poll) {
-              return solver.tighten({0, 0, 0, 0, 0, deadline}, poll);
+              return solver.tighten({0, 0, 0, 0, 0, deadline, work}, poll);
             }));
           },
-          nb::sig("def tighten(self, deadline: Deadline | None = None) -> str"), nb::arg("deadline") = nb::none(),
+          nb::sig("def tighten(self, deadline: Deadline | None = None, work: int = 0) -> str"),
+          nb::arg("deadline") = nb::none(), nb::arg("work") = 0,
           "Backs up the values from above of all states until they stay; returns the status.")
       .def(
           "q_values",
           [](PySolver& self, StateId state, double seconds, std::size_t memory, std::size_t expansions,
-             std::size_t trials, double cpu_seconds, const Deadline* deadline) {
+             std::size_t trials, double cpu_seconds, const Deadline* deadline, std::size_t work) {
             Solver::QValues result = self.work(state, nb::none(), [&](Solver& solver, const Solver::Poll& poll) {
-              return solver.q_values(state, {seconds, memory, expansions, trials, cpu_seconds, deadline}, poll);
+              return solver.q_values(state, {seconds, memory, expansions, trials, cpu_seconds, deadline, work}, poll);
             });
             return nb::make_tuple(to_numpy(std::move(result.actions)), to_numpy(std::move(result.values)),
                                   status_name(result.status));
           },
           nb::sig("def q_values(self, state: int, seconds: float = 0.0, memory: int = 0, expansions: int = 0, "
-                  "trials: int = 0, cpu_seconds: float = 0.0, deadline: Deadline | None = None) -> "
+                  "trials: int = 0, cpu_seconds: float = 0.0, deadline: Deadline | None = None, work: int = 0) -> "
                   "tuple[numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.float64], str]"),
           nb::arg("state"), nb::arg("seconds") = 0.0, nb::arg("memory") = 0, nb::arg("expansions") = 0,
           nb::arg("trials") = 0, nb::arg("cpu_seconds") = 0.0, nb::arg("deadline") = nb::none(),
+          nb::arg("work") = 0,
           "The applicable actions, their Q values after solving all successors, and the status.")
       .def(
           "statistics",
@@ -405,6 +418,7 @@ void bind_planning(nb::module_& module) {
             result["evaluated"] = statistics.evaluated;
             result["backups"] = statistics.backups;
             result["trials"] = statistics.trials;
+            result["work"] = statistics.work;
             result["seconds"] = statistics.seconds;
             result["peak_memory"] = statistics.peak_memory;
             return result;

@@ -16,6 +16,7 @@ namespace {
 // Of the limits of a search, for following the policy that it starts from.
 constexpr double kTimeShare = 0.25;
 constexpr std::size_t kExpansionShare = 2;
+constexpr std::size_t kWorkShare = 4;
 constexpr std::size_t kMostFollowed = std::size_t{1} << 17;  // States in a call, where expansions have no limit.
 
 // Sweeps over values from above, and the fall, of the width that bounds may have, below which they stay.
@@ -28,6 +29,7 @@ SearchLimits share_of(const SearchLimits& limits) {
   if (limits.deadline != nullptr) seconds = std::min(seconds, limits.deadline->left());
   share.seconds = seconds < kInfinity ? std::max(1e-9, kTimeShare * seconds) : 0;
   share.cpu_seconds = kTimeShare * limits.cpu_seconds;
+  share.work = limits.work > 0 ? std::max<std::size_t>(1, limits.work / kWorkShare) : 0;
   share.expansions = limits.expansions > 0 ? std::max<std::size_t>(1, limits.expansions / kExpansionShare) : kMostFollowed;
   return share;
 }
@@ -43,6 +45,7 @@ ActionId most_probable(const ActionDistribution& distribution) {
 void Solver::follow_into(StateId state) {
   if (graph_.is_terminal(state) || graph_.is_marked(state, SearchGraph::kFollowed)) return;
   ActionDistribution distribution;
+  graph_.count_evaluation();
   policy_->distribution(graph_.table().state(state), distribution);
   const ActionId action = most_probable(distribution);
   std::vector<StateId> left;
@@ -73,7 +76,7 @@ void Solver::follow_given(StateId root, const SearchLimits& limits, const Poll& 
       const LentBudget lent(graph_, &budget);
       work(budget);
     } catch (const SearchStopped& stopped) {
-      if (stopped.status != Status::kTime && stopped.status != Status::kExpansions) throw;
+      if (stopped.status != Status::kTime && stopped.status != Status::kExpansions && stopped.status != Status::kWork) throw;
     }
   };
   within_share([&](Budget& budget) {

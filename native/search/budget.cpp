@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 
 namespace asnets {
 
@@ -70,6 +71,7 @@ Budget::Budget(const SearchLimits& limits, Statistics& statistics, const std::fu
       seconds_before_(statistics.seconds),
       expanded_before_(statistics.expanded),
       trials_before_(statistics.trials),
+      work_end_(limits.work > 0 ? statistics.work + limits.work : std::numeric_limits<std::size_t>::max()),
       scope_([this] { check(); }, interval_for(limits)) {
   const std::size_t used = resident_memory();
   const std::size_t left = limits.memory > used ? limits.memory - used : 0;

@@ -10,7 +10,7 @@
 
 namespace asnets {
 
-enum class Status : int { kConverged, kTime, kMemory, kExpansions, kTrials, kInterrupted, kPrecision };
+enum class Status : int { kConverged, kTime, kMemory, kExpansions, kTrials, kInterrupted, kPrecision, kWork };
 // kPrecision: floating point does not let the bounds come as near to each other as was asked for.
 
 struct SearchLimits {
@@ -20,13 +20,20 @@ struct SearchLimits {
   std::size_t trials = 0;      // 0: none.
   double cpu_seconds = 0;      // CPU time of the calling thread; 0: none.
   const Deadline* deadline = nullptr;
+  std::size_t work = 0;        // Units of `Statistics::work`; 0: none.
 };
+
+inline constexpr std::size_t kEvaluationWork = 16;
 
 struct Statistics {
   std::size_t expanded = 0;
   std::size_t evaluated = 0;
   std::size_t backups = 0;
   std::size_t trials = 0;
+  // Successors that expansions and backups looked at; what is evaluated counts kEvaluationWork for each action and proposition
+  // of the task. On tasks of all kinds a unit is a few nanoseconds, so that a limit on it is one on time that is the same
+  // everywhere.
+  std::size_t work = 0;
   double seconds = 0;
   std::size_t peak_memory = 0;  // Largest resident set seen, in bytes.
 };
@@ -46,7 +53,10 @@ class Budget {
 
   // To be called once for each unit of work (a backup, say); throws SearchStopped. Heuristics and the like, which know
   // no budget, get there by interruption points.
-  void tick() { scope_.tick(); }
+  void tick() {
+    scope_.tick();
+    if (statistics_.work > work_end_) throw SearchStopped{Status::kWork};
+  }
   void check();
   // Before each trial and each expansion; counts are kept exactly, whatever the clock says.
   void start_trial();
@@ -66,6 +76,7 @@ class Budget {
   std::size_t expanded_before_;
   std::size_t trials_before_;
   std::size_t memory_end_ = 0;  // Where the search stops.
+  std::size_t work_end_;        // Likewise.
   InterruptionScope scope_;
 };
 

@@ -66,6 +66,7 @@ StateId SearchGraph::add(const Word* state) {
     interruption_point();
     value = heuristic_.evaluate(state);
     ASNETS_ASSERT(value >= 0);
+    count_evaluation();
     ++statistics_.evaluated;
     if (value == kInfinity) {
       value = dead_value_;
@@ -149,20 +150,22 @@ void SearchGraph::expand(StateId state) {
     if (!plain) {
       double stays = 0;
       std::size_t kept = 0;
+      places_.resize(size(), kNoPlace);
       for (std::size_t i = 0; i < successors_.size(); ++i) {
         if (successors_[i] == state) {
           stays += probabilities_[i];
           continue;
         }
-        const auto end = successors_.begin() + static_cast<std::ptrdiff_t>(kept);
-        const auto same = std::find(successors_.begin(), end, successors_[i]);
-        if (same != end) {
-          probabilities_[static_cast<std::size_t>(same - successors_.begin())] += probabilities_[i];
+        std::uint32_t& place = places_[successors_[i]];
+        if (place != kNoPlace) {
+          probabilities_[place] += probabilities_[i];
           continue;
         }
+        place = static_cast<std::uint32_t>(kept);
         successors_[kept] = successors_[i];
         probabilities_[kept++] = probabilities_[i];
       }
+      for (std::size_t i = 0; i < kept; ++i) places_[successors_[i]] = kNoPlace;
       const double cost = ignores_costs_ ? 0 : task_.cost(action, table_.state(state));
       if (kept == 0) {  // The state never changes.
         if (cost < 0) earning_loops_.push_back({state, action});
@@ -186,6 +189,7 @@ void SearchGraph::expand(StateId state) {
     record_.insert(record_.end(), successors_.begin(), successors_.end());
   }
   ++statistics_.expanded;
+  statistics_.work += record_.size();
   std::uint32_t* const memory = allocate(record_.size());
   std::copy(record_.begin(), record_.end(), memory);
   records_[state] = memory;
@@ -197,13 +201,19 @@ SearchGraph::Backup SearchGraph::evaluate(StateId state) {
   Backup best{penalty_};
   Choices all = choices(state);
   const std::uint32_t* const first = preferred(state);
+  std::size_t looked_at = 1;
   if (!ignores_costs_) {
-    for (Choice choice; all.next(choice);) best.improve(q_value(choice), choice, first);
+    for (Choice choice; all.next(choice);) {
+      looked_at += choice.size();
+      best.improve(q_value(choice), choice, first);
+    }
+    statistics_.work += looked_at;
     return best;
   }
   // Of equal ones, the most hopeful: otherwise a search goes round wherever it is free, which is everywhere.
   double hope = 0;
   for (Choice choice; all.next(choice);) {
+    looked_at += choice.size();
     const double q = q_value(choice);
     if (q > best.value || q >= penalty_) continue;
     const double found = choice.entry() == first ? -1 : promise(choice);
@@ -211,6 +221,7 @@ SearchGraph::Backup SearchGraph::evaluate(StateId state) {
     best = {q, choice.action, choice.distribution, choice.successors};
     hope = found;
   }
+  statistics_.work += looked_at;
   return best;
 }
 

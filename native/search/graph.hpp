@@ -106,6 +106,8 @@ class SearchGraph {
   // The budget of the call that is under way, which expansions count against; null for none.
   void set_budget(Budget* budget) { budget_ = budget; }
   Budget* budget() const { return budget_; }
+  // Counts as work what evaluating a state by a heuristic or a policy takes.
+  void count_evaluation() { statistics_.work += kEvaluationWork * (task_.num_actions() + task_.num_propositions()); }
 
   // Both may be interrupted, and leave the graph as it was but for states that were added.
   StateId add(const Word* state);
@@ -280,6 +282,9 @@ class SearchGraph {
   std::vector<StateId> successors_;
   std::vector<double> probabilities_;
   std::vector<std::uint32_t> record_;
+  // Of states among the successors of the action that is expanded; kNoPlace between such uses.
+  std::vector<std::uint32_t> places_;
+  static constexpr std::uint32_t kNoPlace = static_cast<std::uint32_t>(-1);
 };
 
 }  // namespace asnets

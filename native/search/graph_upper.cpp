@@ -28,12 +28,15 @@ double SearchGraph::back_up_upper(StateId state) {
   const double before = uppers_[state];
   if (before == 0) return 0;
   Choices all = choices(state);
+  std::size_t looked_at = 1;
   for (Choice choice; all.next(choice);) {
+    looked_at += choice.size();
     const double q = upper_q_value(choice);
     if (q >= uppers_[state]) continue;
     uppers_[state] = q;
     upper_choices_[state] = choice.entry();
   }
+  statistics_.work += looked_at;
   return before - uppers_[state];
 }
 

@@ -184,8 +184,8 @@ def _show(trainer: Trainer, files: SessionFiles, reason: str) -> None:
     training = trainer.preset.training
     is_maxprob = training.objective == "maxprob"
     for task, goals, value in zip(trainer.tasks, best.goals, trainer.teacher_values, strict=True):
-        teacher = f"cost is {value:.2f}"
-        if is_maxprob:  # Its values are probabilities of failing, times the penalty.
+        teacher = "cost is not known" if value is None else f"cost is {value:.2f}"
+        if is_maxprob and value is not None:  # Its values are probabilities of failing, times the penalty.
             teacher = f"probability of it is {1 - value / training.penalty:.4f}"
         print(f"  {task.problem}: {goals} of {best.runs} runs reach the goal; the teacher's {teacher}")
     for each in best.validation or ():

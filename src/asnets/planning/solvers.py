@@ -24,7 +24,7 @@ from asnets.grounding.costs import MAX_COST
 from asnets.planning.heuristics import HEURISTICS
 from asnets.planning.objectives import OBJECTIVES, default_penalty
 
-Status = Literal["converged", "time", "memory", "expansions", "trials", "interrupted", "precision"]
+Status = Literal["converged", "time", "memory", "expansions", "trials", "interrupted", "precision", "work"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 Progress = Callable[[float, int, float, int], object]
 GIVE_UP = -1
@@ -81,6 +81,9 @@ class SearchLimits:
         expansions: Expanded states of the call.
         trials: Trials (lrtdp, ssipp) or passes (ilao) of the call.
         cpu_seconds: CPU time of the call, which on a shared machine says more than wall time.
+        work: Units of work of the call: successors that it looks at, and 16 for each action and proposition of the task
+            where a state is evaluated. A unit takes a few nanoseconds on any task, so that this is a limit on time
+            that is the same everywhere.
         deadline: By when it has to end. Once it has passed, the status is "time"; if it was cancelled, "interrupted".
     """
 
@@ -89,10 +92,11 @@ class SearchLimits:
     expansions: int | None = None
     trials: int | None = None
     cpu_seconds: float | None = None
+    work: int | None = None
     deadline: Deadline = NO_DEADLINE
 
     def __post_init__(self) -> None:
-        for name in ("seconds", "memory", "expansions", "trials", "cpu_seconds"):
+        for name in ("seconds", "memory", "expansions", "trials", "cpu_seconds", "work"):
             value = getattr(self, name)
             if value is not None and not 0 < value < 2**62:
                 raise ConfigError(f"the limit on {name.replace('_', ' ')} must be positive, not {value}")
@@ -211,6 +215,15 @@ def require_supported_costs(task: GroundTask, planner: str, objective: str = "pe
             f"{task.problem} has actions that cost nothing, in whose cycles the planner {planner!r} may stay for ever; "
             f"expected one of: {able}"
         )
+
+
+def supports_costs(task: GroundTask, planner: str, objective: str = "penalty") -> bool:
+    """Whether a planner takes the costs of a task."""
+    try:
+        require_supported_costs(task, planner, objective)
+    except ConfigError:
+        return False
+    return True
 
 
 def _those_that(can: Callable[[PlannerInfo], bool]) -> str:
@@ -340,6 +353,11 @@ class Solver:
         """The initial state."""
         return self._native.initial()
 
+    @property
+    def work(self) -> int:
+        """The work of all searches so far, in the units of `SearchLimits.work`."""
+        return int(self._native.statistics()["work"])
+
     def state(self, propositions: npt.NDArray[np.int32]) -> int:
         """The state in which exactly these propositions are true."""
         return self._native.add(propositions)
@@ -379,6 +397,7 @@ class Solver:
             limits.cpu_seconds or 0,
             None if progress is None else self._shown_by(progress),
             limits.deadline.native,
+            limits.work or 0,
         )
         with self._enumerating():
             if not bounds:
@@ -401,14 +420,18 @@ class Solver:
         """What the last call of `solve` for the initial state came to, with the bounds of `tighten` after it."""
         return self._last
 
-    def tighten(self, deadline: Deadline = NO_DEADLINE) -> Solution | None:
+    def tighten(self, deadline: Deadline = NO_DEADLINE, work: int | None = None) -> Solution | None:
         """After a search that was stopped: brings upper bounds of all states down to what is known of their successors.
+
+        Args:
+            deadline: When it ends.
+            work: Likewise, as in `SearchLimits`.
 
         Returns:
             The last solution with the bounds that are known now; None if there was no search.
         """
         with self._enumerating():
-            self._native.tighten(deadline.native)
+            self._native.tighten(deadline.native, work or 0)
         last = self._last
         if last is not None and last.status != "converged" and last.upper is not None and self.anytime:
             lower, upper = self.bounds(self.initial)
@@ -456,6 +479,20 @@ class Solver:
     def is_solved(self, state: int) -> bool:
         """Whether the greedy policy from the state is known to be ε-consistent."""
         return self._native.is_solved(state)
+
+    def nearest_states(self, most: int) -> list[int]:
+        """States that a search has come by, from those next to a goal on: so many of each distance by the table.
+
+        Without goals and dead ends. Distances are values, rounded up, so that there are none under "maxprob".
+        """
+        if self.objective == "maxprob":
+            return []
+        values = self._native.values()
+        known = np.flatnonzero((values > 0) & (values < self.penalty))
+        _, levels = np.unique(np.ceil(values[known]), return_inverse=True)
+        order = np.argsort(levels, kind="stable")
+        places = np.arange(len(order)) - np.searchsorted(levels[order], levels[order])  # Of each within its level.
+        return [int(state) for state in known[order[places < most]]]
 
     def is_dead_end(self, state: int) -> bool:
         """Whether the state is known to be a dead end."""
@@ -600,6 +637,7 @@ class Solver:
                 limits.trials or 0,
                 limits.cpu_seconds or 0,
                 limits.deadline.native,
+                limits.work or 0,
             )
         return QValues(actions, values, _status(status))
 

@@ -38,7 +38,12 @@ def shortcomings(trainer: Trainer, reason: str) -> list[str]:
     if trainer.progress.idle_epochs < config.patience:
         after = count(len(trainer.progress.history), "epoch")
         sentences.append(f"training was ended early, by {reason} after {after}: more time or epochs may be enough")
-    if best.skipped:
+    if best.skipped and config.teacher_planner == "auto":
+        sentences.append(
+            f"{best.skipped:,} states got no label, because no search got through in its budget: a larger "
+            "--teacher-budget may help"
+        )
+    elif best.skipped:
         sentences.append(
             f"the teacher skipped {best.skipped:,} states, which take more than {config.query_limit:,} expanded states "
             "each, or where an action has too many successors: a larger --query-limit or another --teacher-heuristic "

@@ -2,8 +2,9 @@
 
 One safetensors file: weights, best weights, the state of Adam, the memory, the states that the teachers were asked
 about, and in the header the configuration, the history, the state of the random generators and a checksum of it all.
-A teacher's table is not written: asked the same questions in the same order, a new teacher comes to the same table,
-unless a deadline has ended a question in the first epoch; then it comes to one that is as good.
+A teacher's table is not written: asked the same questions in the same order, a new teacher comes to the same table
+unless a deadline has ended a question in the first epoch; then it comes to one that is as good. Only which answers have
+depended on the network is written down.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from asnets.training.more_problems import MoreProblem, from_json, to_json
 from asnets.training.problems import held_out
 from asnets.training.progress import EpochRecord, Progress
 from asnets.training.supply import Supply
-from asnets.training.teacher import TeacherFactory
+from asnets.training.teacher import GuidedTeacher, TeacherFactory
 
 if TYPE_CHECKING:
     from asnets.training.trainer import Trainer
@@ -65,6 +66,9 @@ def save_checkpoint(path: Path, trainer: Trainer) -> None:
         for row, propositions in enumerate(teacher.questions):
             questions[row, propositions] = True
         tensors[f"questions/{number}"] = np.packbits(questions, axis=1)
+        if isinstance(teacher, GuidedTeacher):
+            for name, array in teacher.record().items():
+                tensors[f"teacher/{number}/{name}"] = array
     left_out = {problem.position: problem.reason for problem in trainer.left_out}
     header = _options(trainer.preset, trainer.seed) | {
         "costs": trainer.tasks[0].cost_mode,
@@ -275,16 +279,23 @@ class Checkpoint:
             width = trainer.tasks[number].num_propositions
             questions = np.unpackbits(tensors[f"questions/{number}"], axis=1, count=width).view(np.bool_)
             asked = [np.flatnonzero(row).astype(np.int32) for row in questions]
+            if isinstance(teacher, GuidedTeacher):
+                teacher.restore(_below(tensors, f"teacher/{number}/"))
             num_labelled = teacher.replay(asked, trainer.deadline)
-            prefix = f"memory/{number}/"
-            columns = {name.removeprefix(prefix): array for name, array in tensors.items() if name.startswith(prefix)}
+            columns = _below(tensors, f"memory/{number}/")
             if "best" in columns:  # What labels were called when there was one kind of them.
                 columns["labels"] = columns.pop("best")
+            # What is known of labels was not written down when all teachers knew the same.
+            columns.setdefault("guarantee", np.zeros((len(columns["truth"]), 1), np.uint8))
             trainer.memory.problems[number].unpack(columns)
             teacher.was_cut = self.header["cut_teachers"][number]
             if num_labelled != len(trainer.memory.problems[number]) and not teacher.was_cut:
                 raise ValueError("the teacher does not label what it labelled before")
         trainer.progress = self.progress
+
+
+def _below(tensors: Arrays, prefix: str) -> Arrays:
+    return {name.removeprefix(prefix): array for name, array in tensors.items() if name.startswith(prefix)}
 
 
 def read_checkpoint(path: Path) -> Checkpoint:

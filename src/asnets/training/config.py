@@ -21,8 +21,16 @@ from asnets.variants import KINDS
 class TrainingConfig:
     """Hyper-parameters of training; the defaults are the paper's."""
 
-    teacher_planner: str = option("lrtdp", "The teacher, which labels states.", choices=TEACHERS, noun="teacher")
-    teacher_heuristic: str = option("lmcut", "Its heuristic.", choices=HEURISTICS, noun="heuristic")
+    teacher_planner: str = option(
+        "lrtdp",
+        "The teacher, which labels states.",
+        choices=TEACHERS,
+        noun="teacher",
+        flags=("--teacher-planner", "--teacher"),
+    )
+    teacher_heuristic: str = option(
+        "lmcut", "Its heuristic; that of the first search of auto.", choices=HEURISTICS, noun="heuristic"
+    )
     penalty: float = option(
         500.0,
         "The teacher's cost of a dead end, and of giving up anywhere, whatever a problem's :goal-reward is; problems "
@@ -41,6 +49,14 @@ class TrainingConfig:
     query_limit: int = option(
         1_000_000,
         "States that one question to the teacher may expand; a state that takes more is skipped.",
+        least=1,
+    )
+    teacher_budget: int = option(
+        2000,
+        "What each search of the teacher auto may do to solve a problem, in millions of units of work of a few "
+        "nanoseconds each: successors looked at, and 16 for each action and proposition where a state is evaluated. A "
+        "question gets a 32nd of that from each (an 8th from the network's), the questions of an epoch about a problem "
+        "half of it.",
         least=1,
     )
     label_tolerance: float = option(

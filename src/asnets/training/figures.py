@@ -24,6 +24,7 @@ class TensorBoard:
 
     def add(self, record: EpochRecord) -> None:
         figures = {"loss": record.loss, "coverage": record.coverage, "memory": record.memory, "skipped": record.skipped}
+        figures |= {f"labels/{name}": count for name, count in record.labels.items()}
         if record.cost is not None:
             figures["cost over the teacher's"] = record.cost
         if record.validation_coverage is not None:

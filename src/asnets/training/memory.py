@@ -17,9 +17,10 @@ from asnets.network.structure import Structure
 from asnets.planning import ActionFeatures, features_are_binary, features_width
 from asnets.training.config import TrainingConfig
 from asnets.training.loss import LOSSES
-from asnets.training.teacher import LabelledState
+from asnets.training.teacher import GUARANTEES, LabelledState
 
 Matrix = npt.NDArray[Any]
+_GUARANTEES = tuple(GUARANTEES)
 
 
 class ProblemMemory:
@@ -31,11 +32,13 @@ class ProblemMemory:
         self._loss = LOSSES[config.loss]
         self._features = ActionFeatures(task, features) if features else None
         self._width = features_width(features)
+        self._improvable: dict[bytes, int] = {}  # Rows of states that may be labelled again.
         label = np.bool_ if self._loss.has_binary_labels else np.float32
         self._columns: dict[str, Matrix] = {
             "truth": np.zeros((0, task.num_propositions), np.bool_),
             "enabled": np.zeros((0, task.num_actions), np.bool_),
             "labels": np.zeros((0, task.num_actions), label),
+            "guarantee": np.zeros((0, 1), np.uint8),
         }
         if features:
             feature = np.bool_ if features_are_binary(features) else np.float32
@@ -45,7 +48,7 @@ class ProblemMemory:
         return self._size
 
     def add(self, states: Sequence[LabelledState]) -> None:
-        """Adds states.
+        """Adds states; a label for a state that is there, and not labelled with optimal Q values, takes its place.
 
         Raises:
             ConfigError: If one makes no sense in the task.
@@ -53,13 +56,19 @@ class ProblemMemory:
         self._reserve(self._size + len(states))
         for state in states:
             self._check(state)
-            row = {name: column[self._size] for name, column in self._columns.items()}
+            key = np.sort(state.propositions).astype(np.int32).tobytes()
+            number = self._improvable.pop(key, self._size)
+            row = {name: column[number] for name, column in self._columns.items()}
             row["truth"][state.propositions] = True
             row["enabled"][state.enabled] = True
             row["labels"][state.enabled] = self._loss.labels(state.q_values, self._config)
-            if self._features is not None:
-                row["features"][:] = self._features.of(state.propositions).ravel()
-            self._size += 1
+            row["guarantee"][:] = _GUARANTEES.index(state.guarantee)
+            if state.guarantee != "optimal":
+                self._improvable[key] = number
+            if number == self._size:
+                if self._features is not None:
+                    row["features"][:] = self._features.of(state.propositions).ravel()
+                self._size += 1
 
     def _check(self, state: LabelledState) -> None:
         q_values = np.asarray(state.q_values)
@@ -73,6 +82,9 @@ class ProblemMemory:
             raise ConfigError(
                 f"the teacher gives {len(q_values)} Q values for {len(state.enabled)} applicable actions of a state"
             )
+        if state.guarantee not in GUARANTEES:
+            known = ", ".join(GUARANTEES)
+            raise ConfigError(f"the teacher gives an unknown guarantee {state.guarantee!r}; expected one of: {known}")
         if np.isnan(q_values).any() or not np.isfinite(q_values.min()):
             raise ConfigError("the teacher gives Q values of a state that are no numbers, or all infinite")
 
@@ -118,6 +130,15 @@ class ProblemMemory:
                 np.unpackbits(matrix, axis=1, count=width).view(np.bool_) if is_packed else matrix.copy()
             )
         self._size = sizes.pop()
+        improvable = np.flatnonzero(self._columns["guarantee"][: self._size, 0])
+        self._improvable = {
+            np.flatnonzero(self._columns["truth"][row]).astype(np.int32).tobytes(): int(row) for row in improvable
+        }
+
+    def guarantees(self) -> dict[str, int]:
+        """How many states are labelled with which guarantee."""
+        counts = np.bincount(self._columns["guarantee"][: self._size, 0], minlength=len(_GUARANTEES))
+        return dict(zip(_GUARANTEES, counts.tolist(), strict=True))
 
     def _reserve(self, size: int) -> None:
         for name, column in self._columns.items():
@@ -145,6 +166,11 @@ class Memory:
 
     def __len__(self) -> int:
         return sum(len(problem) for problem in self.problems)
+
+    def guarantees(self) -> dict[str, int]:
+        """How many states are labelled with which guarantee."""
+        counts = [problem.guarantees() for problem in self.problems]
+        return {name: sum(count[name] for count in counts) for name in _GUARANTEES}
 
     def loss_floor(self) -> float:
         """The lowest mean loss of a state that the labels allow; 0 without states."""

@@ -16,7 +16,7 @@ from asnets.simulator import Simulator
 from asnets.training.config import TrainingConfig
 from asnets.training.progress import most_time
 from asnets.training.seeds import derived_seed
-from asnets.training.teacher import OutOfTimeError, Teacher, TeacherFactory
+from asnets.training.teacher import GuidedTeacher, OutOfTimeError, Teacher, TeacherFactory
 
 logger = logging.getLogger("asnets.training")
 
@@ -44,12 +44,12 @@ class TrainingProblem:
     """A problem that is trained on.
 
     Attributes:
-        value: The teacher's expected cost.
+        value: The teacher's expected cost; None if it can only label states nearer to the goal.
     """
 
     task: GroundTask
     teacher: Teacher
-    value: float
+    value: float | None
 
 
 @dataclass(frozen=True)
@@ -143,14 +143,21 @@ class _UnusableError(Exception):
         self.is_too_large = is_too_large
 
 
-def _value(task: GroundTask, teacher: Teacher, config: TrainingConfig, deadline: Deadline) -> float:
-    """The teacher's expected cost of a problem that can be trained on."""
+def _value(task: GroundTask, teacher: Teacher, config: TrainingConfig, deadline: Deadline) -> float | None:
+    """The teacher's expected cost of a problem that can be trained on; None if it knows only parts of it."""
     try:
         value = teacher.value(deadline)
     except OutOfTimeError:
         raise
     except LimitError as error:
         raise _UnusableError(str(error), is_too_large=True) from None
+    if value is None and isinstance(teacher, GuidedTeacher):
+        if teacher.teaches(deadline):
+            return None
+        within = (
+            f"within its budget of {config.teacher_budget:,} (--teacher-budget), not even from states near the goal"
+        )
+        raise _UnusableError(f"the teacher did not solve it {within}", is_too_large=True)
     if value is None:
         within = f"within {config.query_limit:,} expanded states (--query-limit)"
         raise _UnusableError(f"the teacher did not solve it {within}", is_too_large=True)

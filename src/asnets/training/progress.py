@@ -50,6 +50,7 @@ class EpochRecord:
         validation: What they came to on each validation problem. None in a training without; empty after an epoch
             without validation, which would have taken too much of the training's time.
         restart: How many times training had begun again with other weights.
+        labels: How many of the labelled states have labels of which guarantee (`asnets.training.teacher.GUARANTEES`).
     """
 
     epoch: int
@@ -64,6 +65,7 @@ class EpochRecord:
     best: bool
     validation: tuple[ValidationRecord, ...] | None = None
     restart: int = 0
+    labels: dict[str, int] = field(default_factory=dict)
 
     @property
     def coverage(self) -> float:
@@ -95,9 +97,11 @@ class EpochRecord:
     def __str__(self) -> str:
         times = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in self.seconds.items())
         skipped = f", {self.skipped:,} skipped" if self.skipped else ""
+        kinds = {name: number for name, number in self.labels.items() if number}
+        parts = f" ({', '.join(f'{number:,} {name}' for name, number in kinds.items())})" if len(kinds) > 1 else ""
         return (
             f"epoch {self.epoch}: solved {' '.join(map(str, self.goals))} of {self.runs} each{self._validation_words}, "
-            f"loss {self.loss:.4f}, memory {self.memory:,}{skipped}; {times}"
+            f"loss {self.loss:.4f}, memory {self.memory:,}{parts}{skipped}; {times}"
         )
 
     @property
@@ -136,9 +140,11 @@ class EpochRecord:
     def _check(self) -> None:
         if not isinstance(self.seconds, dict) or not isinstance(self.best, bool):
             raise TypeError("seconds must be a table, best true or false")
+        if not isinstance(self.labels, dict):
+            raise TypeError("labels must be a table")
         validation = self.validation or ()
         goals = (*self.goals, *(each.goals for each in validation))
-        whole = (self.epoch, self.runs, self.memory, self.skipped, self.restart, *goals)
+        whole = (self.epoch, self.runs, self.memory, self.skipped, self.restart, *goals, *self.labels.values())
         whole += tuple(each.size for each in validation)
         costs = [cost for cost in (self.cost, *(each.cost for each in validation)) if cost is not None]
         figures = (self.loss, self.elapsed, *self.seconds.values(), *costs, *(each.estimate for each in validation))

@@ -294,8 +294,11 @@ class Validation:
 def _steps_of_plan(trained: Sequence[TrainingProblem], config: TrainingConfig) -> float | None:
     """Steps of the teacher's policy over those of a relaxed plan: the median over the training problems.
 
-    None where the teacher's values are no numbers of steps.
+    None where the teacher's values are no numbers of steps, or are not known.
     """
     if config.objective == "maxprob" or trained[0].task.cost_mode != "unit":
         return None
-    return statistics.median(problem.value / max(1.0, initial_value(problem.task, "hff")) for problem in trained)
+    ratios = [
+        problem.value / max(1.0, initial_value(problem.task, "hff")) for problem in trained if problem.value is not None
+    ]
+    return statistics.median(ratios) if ratios else None

@@ -36,7 +36,7 @@ from torch import Tensor
 from asnets.deadline import Deadline
 from asnets.errors import ConfigError, LimitError, TrainingError
 from asnets.evaluation import simulate, trace
-from asnets.evaluation.rollouts import MAX_SEED
+from asnets.evaluation.rollouts import MAX_SEED, native_policy
 from asnets.grounding import GroundTask
 from asnets.grounding.fingerprint import fingerprint
 from asnets.network import build_structure
@@ -64,7 +64,7 @@ from asnets.training.progress import EpochRecord, Progress, ValidationRecord, mo
 from asnets.training.seeds import derived_seed
 from asnets.training.selection import Validation
 from asnets.training.supply import Supply
-from asnets.training.teacher import TeacherFactory
+from asnets.training.teacher import GuidedTeacher, TeacherFactory
 from asnets.training.teachers import TEACHERS
 from asnets.words import count
 
@@ -104,7 +104,8 @@ class Trainer:
         validation: What selects the weights beside the training problems, if anything does.
         curriculum: What the training goes on with, if anything.
         show: Is told what is going on.
-        teacher_values: The teacher's expected cost of each task (under maxprob, penalty times probability of failing).
+        teacher_values: The teacher's expected cost of each task (under maxprob, penalty times probability of failing);
+            None where it is not known.
     """
 
     def __init__(
@@ -233,6 +234,7 @@ class Trainer:
                 best=False,
                 validation=validation,
                 restart=self.progress.restart,
+                labels=self.memory.guarantees(),
             )
         )
         if record.best:
@@ -252,6 +254,9 @@ class Trainer:
             own = share.part(min(1.0, self._threads / (len(self.tasks) - problem))) if is_first else share
             policy = self._explorers[problem]
             policy.set_weights(self.network)
+            teacher = self.teachers[problem]
+            if isinstance(teacher, GuidedTeacher):
+                teacher.guide(policy if native_policy(policy) else None, len(self.progress.history) + 1)
             seed = derived_seed(self.seed, 4, problem)
             trajectories = []
             for number in range(rounds):  # Line 4: Run-Pol.
@@ -261,7 +266,7 @@ class Trainer:
                 trajectories.append(run.states)
             explored = time.perf_counter()
             for states in trajectories:  # Lines 5 to 8: M ← M ∪ {s_0, …, s_N} ∪ Pol-Envelope(s_j, π*).
-                self.memory.problems[problem].add(self.teachers[problem].label(states, own))
+                self.memory.problems[problem].add(teacher.label(states, own))
             return explored - begin, time.perf_counter() - explored
 
         if self._threads == 1:
@@ -309,7 +314,10 @@ class Trainer:
         return total / max(1, steps)
 
     def _judge(self, seconds: dict[str, float]) -> tuple[tuple[int, ...], float | None]:
-        """Runs the greedy policy; returns how often each goal was reached, and the mean cost over the teacher's."""
+        """Runs the greedy policy; returns how often each goal was reached, and the mean cost over the teacher's.
+
+        The latter is over problems whose cost the teacher knows.
+        """
         begin = time.perf_counter()
         results = [
             self.judge_on(self.network, problem, task, policy, value)
@@ -322,7 +330,7 @@ class Trainer:
         return tuple(goals for goals, _ in results), sum(costs) / len(costs) if costs else None
 
     def judge_on(
-        self, network: ASNet, problem: int, task: GroundTask, policy: NetworkPolicy, value: float
+        self, network: ASNet, problem: int, task: GroundTask, policy: NetworkPolicy, value: float | None
     ) -> tuple[int, float | None]:
         """How often the greedy policy reaches the goal of a problem, and the mean cost over the teacher's."""
         config = self.preset.training
@@ -339,8 +347,8 @@ class Trainer:
         )
         if result.count("stopped"):
             raise LimitError(f"the time limit was reached while {doing}")
-        if result.mean_cost is None:
-            return 0, None
+        if result.mean_cost is None or value is None:
+            return result.count("goal"), None
         # A probability of failing is nothing to compare costs with.
         compared = value if value > 0 and config.objective != "maxprob" else 1.0
         return result.count("goal"), result.mean_cost / compared
@@ -426,8 +434,14 @@ class Trainer:
             "config": self.preset.training.to_dict(),
             "seed": self.seed,
             "problems": [
-                {"domain": task.domain, "problem": task.problem, "teacher_value": value, "costs": task.cost_mode}
-                for task, value in zip(self.tasks, self.teacher_values, strict=True)
+                {
+                    "domain": task.domain,
+                    "problem": task.problem,
+                    "teacher_value": value,
+                    "costs": task.cost_mode,
+                    "labels": memory.guarantees(),
+                }
+                for task, value, memory in zip(self.tasks, self.teacher_values, self.memory.problems, strict=True)
             ],
             "left_out": [asdict(problem) for problem in self.left_out],
             "more_problems": [{"problem": each.problem, "how": each.how} for each in self.more_problems],
