@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from asnets.deadline import Deadline
+from asnets.network import NetworkConfig
 from asnets.training.progress import EpochRecord
 from asnets.training.trainer import Trainer
 from asnets.words import count
@@ -51,7 +52,7 @@ def shortcomings(trainer: Trainer, reason: str) -> list[str]:
     if best.loss > floor + 0.05 + 0.1 * floor:
         sentences.append(
             f"the loss is {best.loss:.3f}, while the labels allow {floor:.3f}: the network does not tell the best "
-            f"actions apart. More --layers ({trainer.preset.network.layers} now), another --feature "
+            f"actions apart. {_deeper(trainer.preset.network)}, another --feature "
             f"({', '.join(trainer.preset.network.features) or 'none'} now), more --learn-steps or another "
             "--learning-rate may help"
         )
@@ -61,6 +62,12 @@ def shortcomings(trainer: Trainer, reason: str) -> list[str]:
             "learnt, but the policy meets other states. More epochs, or training problems of more kinds, may help"
         )
     return sentences
+
+
+def _deeper(config: NetworkConfig) -> str:
+    if config.recurrent:
+        return f"A larger --train-depth ({config.train_depth} now)"
+    return f"More --layers ({config.layers} now)"
 
 
 def _failed(trainer: Trainer, best: EpochRecord) -> list[str]:
