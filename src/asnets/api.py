@@ -243,7 +243,8 @@ class Policy(NotebookView):
         more = f" and {len(domains) - _MAX_DOMAINS:,} more" if len(domains) > _MAX_DOMAINS else ""
         return (
             f"<Policy{of}{more}: {len(signature.schemas)} schemas, {len(signature.predicates)} predicates, "
-            f"{config.layers_in_words} of hidden size {config.hidden}, {num_parameters(signature, config):,} parameters>"
+            f"{config.layers_in_words} of hidden size {config.hidden}, "
+            f"{num_parameters(signature, config):,} parameters>"
         )
 
     def of(self, task: GroundTask, *, sampled: bool = False) -> NetworkPolicy:

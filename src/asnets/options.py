@@ -70,7 +70,7 @@ class Option:
         """Whether it is a list of names."""
         return self.type not in (bool, int, float, str, int | str)
 
-    def of_text(self, text: str) -> object:
+    def of_text(self, text: str) -> int | str:
         """A value of the type int | str as it is typed: a number, or a word that `check` looks at."""
         try:
             return int(text)

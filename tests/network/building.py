@@ -80,8 +80,9 @@ def random_configs(hidden: st.SearchStrategy[int], features: Sequence[str]) -> s
     """Shapes of small networks, recurrent ones of a fixed depth among them."""
 
     def config(layers: int, recurrent: bool, **others: Any) -> NetworkConfig:
-        depth = {"recurrent": True, "layers": layers + 1, "depth": layers + 1} if recurrent else {"layers": layers}
-        return NetworkConfig(**depth, **others)
+        if recurrent:
+            return NetworkConfig(layers=layers + 1, depth=layers + 1, recurrent=True, **others)
+        return NetworkConfig(layers=layers, **others)
 
     return st.builds(
         config,

@@ -15,16 +15,13 @@ def goal_is_relaxed_reachable(task: GroundTask, true: Iterable[int], without: Co
         true: The true propositions of the state.
         without: Actions that may not be used.
     """
-    for literals in _layers(task, true, without):
-        if _holds(task, task.goal, literals):
-            return True
-    return False
+    return any(_holds(task, task.goal, literals) for literals in _layers(task, true, without))
 
 
 def relaxed_rounds(task: GroundTask) -> int:
     """After how many rounds from the initial state nothing new holds that some condition reads."""
     true = [p for p in range(task.num_propositions) if task.initially_true[p]]
-    read = {int(literal) for literals in task.condition_literals for literal in literals}
+    read = set(task.condition_literals.values.tolist())
     layers = [layer & read for layer in _layers(task, true)]
     return layers.index(layers[-1])
 

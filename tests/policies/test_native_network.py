@@ -40,7 +40,14 @@ EVERY_CONFIG = [
     )
 ] + [
     NetworkConfig(
-        layers=4, depth=4, hidden=5, nonlinearity=function, pooling=pooling, skip=skip, features=features, recurrent=True
+        layers=4,
+        depth=4,
+        hidden=5,
+        nonlinearity=function,
+        pooling=pooling,
+        skip=skip,
+        features=features,
+        recurrent=True,
     )
     for function, pooling, skip, features in itertools.product(
         ("elu", "relu", "tanh", "sigmoid"), ("schema", "slot"), (False, True), ((), ("landmarks",))

@@ -62,11 +62,12 @@ def test_rules() -> None:
 
 def best(logits: np.ndarray, applicable: np.ndarray) -> list[int]:
     values = logits[applicable]
-    return applicable[values >= values.max() - _native.EQUAL_LOGITS * max(1, abs(values.max()))].tolist()
+    least = values.max() - _native.EQUAL_LOGITS * max(1, abs(values.max()))
+    return [int(action) for action in applicable[values >= least]]
 
 
 def settled(network: ASNet, task: GroundTask, state: np.ndarray, rule: DepthRule) -> tuple[bytes, int, bool]:
-    """The outputs at the depth that the rule asks for, from networks of each fixed depth; the depth; whether settled."""
+    """The outputs at the depth that the rule asks for, from networks of fixed depths; that depth; whether settled."""
     applicable = _native.Simulator(task.native).applicable(state)
 
     def logits(depth: int) -> np.ndarray:
@@ -112,7 +113,9 @@ def test_native_is_torch_at_depths_of_their_own(function: str, skip: bool) -> No
                 (alone,) = native.distributions([state])
                 assert alone.actions.tolist() == both.actions.tolist()
             counts = torch_policy.depth_counts()
-            assert counts is not None and counts.steps == 2 * len(states) and counts.layers >= 2 * counts.steps
+            assert counts is not None
+            assert counts.steps == 2 * len(states)
+            assert counts.layers >= 2 * counts.steps
 
 
 # --- One set of weights, whatever the depth -------------------------------------------------------------------------
@@ -125,8 +128,8 @@ def test_weights_are_there_once() -> None:
     # move reads three slots of two places and a road, its own vector and, once more, truth and goal of each slot.
     assert shapes["action.2.move.weight"] == (5, 3 * 5 + 5 + 6)
     assert shapes["proposition.2.road.weight"] == (5, 5 + 5 + 2)
-    for other in ({"depth": 90}, {"layers": 7}, {"train_depth": 30}):
-        assert num_parameters(signature, replace(RECURRENT, **other)) == num_parameters(signature, RECURRENT)
+    for other in (replace(RECURRENT, depth=90), replace(RECURRENT, layers=7), replace(RECURRENT, train_depth=30)):
+        assert num_parameters(signature, other) == num_parameters(signature, RECURRENT)
 
 
 def test_what_is_deep_costs_no_memory() -> None:
@@ -151,7 +154,7 @@ def test_threads_do_not_matter() -> None:
 
 
 def choice_network(own: float, nonlinearity: str) -> tuple[GroundTask, ASNet]:
-    """The outputs of two actions are 1 and -1 in the first layer, and in each one after it `own` times what they were."""
+    """Two actions whose vectors are 1 and -1 in the first layer, and then each time `own` times what they were."""
     task = ground_text(CHOICE, CHOICE_PROBLEM)
     config = NetworkConfig(hidden=1, recurrent=True, skip=True, features=(), nonlinearity=nonlinearity)
     network = ASNet(DomainSignature.of(task), config)
@@ -177,7 +180,8 @@ def test_a_network_that_goes_round_ends_and_says_so(make: type[NativeNetworkPoli
     assert policy.depth_counts() == DepthCounts(1, rule.most, 1)
     result = evaluate(policy, runs=3)
     assert result.depth == DepthCounts(3, 3 * rule.most, 3)
-    assert str(result.depth) == f"{rule.most}.0 layers a step; in 3 of 3 steps the choice had not settled at the greatest depth"
+    words = "in 3 of 3 steps the choice had not settled at the greatest depth"
+    assert str(result.depth) == f"{rule.most}.0 layers a step; {words}"
     assert result.to_dict()["depth"] == {"steps": 3, "layers": 3 * rule.most, "unsettled": 3}
 
 
@@ -198,9 +202,11 @@ def test_vectors_that_grow_without_end(make: type[NativeNetworkPolicy] | type[To
     task, network = choice_network(-1e30, "elu")
     policy = make(network, task)
     actions, probabilities = policy.probabilities(state_of([]))
-    assert len(actions) == 2 and np.isfinite(probabilities).all()
+    assert len(actions) == 2
+    assert np.isfinite(probabilities).all()
     counts = policy.depth_counts()
-    assert counts is not None and counts.unsettled == 1
+    assert counts is not None
+    assert counts.unsettled == 1
 
 
 def test_depths_that_make_no_sense() -> None:

@@ -48,7 +48,8 @@ class DepthCounts(NamedTuple):
         mean = f"{self.layers / max(1, self.steps):.1f} layers a step"
         if not self.unsettled:
             return mean
-        return f"{mean}; in {self.unsettled:,} of {count(self.steps, 'step')} the choice had not settled at the greatest depth"
+        steps = f"{self.unsettled:,} of {count(self.steps, 'step')}"
+        return f"{mean}; in {steps} the choice had not settled at the greatest depth"
 
 
 def depth_rule(config: NetworkConfig, task: GroundTask) -> DepthRule:

@@ -13,9 +13,9 @@
 
 ¹ Or what `config.pooling_operator` says.
 
-In a recurrent network n is any number, the depth: layers 2 … n share their weights, which are named 2, and those of the
-last layer are named 3. Such a layer also recalls the inputs: u_a^l ends with u_a^1, and v_p^l with v and g of p, so that
-what is to be found can be kept apart from what is given however deep the network is [bansal2022endtoend].
+In a recurrent network n is any number, the depth: layers 2 … n share their weights, which are named 2, and those of
+the last layer are named 3. The layers that share weights also recall the inputs [bansal2022endtoend]: u_a^l ends with
+u_a^1, and v_p^l with v and g of p. So what is given is not lost however deep the network is.
 
 A slot under a quantifier has two inputs instead of one: first the maximum, then the minimum over its set.
 

@@ -135,10 +135,10 @@ class _Picture:
             "colour share their weights and biases; each column has its own.",
         ]
         if config.recurrent:
-            depth = "until the choice has settled" if config.depth == AUTO else f"until there are {config.depth} of them"
+            depth = "until the choice has settled" if config.depth == AUTO else f"until there are {config.depth}"
             facts.append(
-                f"The network is recurrent: action and proposition layer 2 are repeated {depth}, with the same weights, "
-                "and each time they also read what the input gives the first layers."
+                f"The network is recurrent: action and proposition layer 2 are repeated {depth}, with the same "
+                "weights, and each time they also read what the input gives the first layers."
             )
         keys = []
         if any(any(group.constant) for group in self.propositions):

@@ -33,8 +33,8 @@ class NativeNetworkPolicy:
 
     Attributes:
         name: For reports.
-        native: For `simulate` and `trace`. It counts steps, times, recomputed modules and, of recurrent networks, layers and
-            steps whose choice has not settled: `native.statistics()`.
+        native: For `simulate` and `trace`. It counts steps, times, recomputed modules and, of recurrent networks,
+            layers and steps whose choice has not settled: `native.statistics()`.
     """
 
     def __init__(
