@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -253,7 +253,8 @@ def _depth_counts(policy: TaskPolicy | None) -> DepthCounts | None:
     """How deep a recurrent network went so far, also one with guards; None for other policies."""
     if isinstance(policy, GuardedPolicy):
         return _depth_counts(policy.base)
-    return policy.depth_counts() if hasattr(policy, "depth_counts") else None
+    counts = getattr(policy, "depth_counts", None)
+    return None if counts is None else cast("DepthCounts | None", counts())
 
 
 def network_seconds(policy: TaskPolicy) -> tuple[float, float]:
