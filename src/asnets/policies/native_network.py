@@ -101,7 +101,7 @@ class NativeNetworkPolicy:
         if not self._config.recurrent:
             return None
         counts = self.native.statistics()
-        return DepthCounts(*(int(counts[name]) for name in DepthCounts._fields))
+        return DepthCounts(*(int(counts[name]) for name in ("steps", "layers", "unsettled")))
 
     def distributions(self, states: Sequence[Ints]) -> list[Distribution]:
         return native_distributions(self.native, states)
