@@ -12,6 +12,7 @@
 #include "features/registry.hpp"
 #include "heuristics/lm_cut.hpp"
 #include "heuristics/registry.hpp"
+#include "heuristics/relaxed_depth.hpp"
 
 namespace asnets {
 
@@ -103,6 +104,13 @@ void bind_heuristics(nb::module_& module) {
       nb::sig("def find_landmarks(states: States, state: int) -> tuple[float, list[list[int]], list[float]]"),
       nb::arg("states"), nb::arg("state"),
       "The LM-cut value of a state, its cuts as lists of actions, and their costs.");
+  module.def(
+      "relaxed_depth",
+      [](const PyTask& task) {
+        return interruptible([&] { return relaxed_depth(*task.relaxed(), task.task.initial_state().data()); });
+      },
+      nb::arg("task"),
+      "The number of rounds from the initial state on after which nothing new becomes true if nothing is deleted.");
   module.def(
       "heuristics",
       [] {

@@ -29,6 +29,7 @@ using PyPool = std::tuple<std::int32_t, std::int32_t, IntArray, IntArray>;
 using PyPredicate = std::tuple<IntArray, std::vector<PyPool>>;
 using PySlot = std::tuple<std::int32_t, IntArray, std::optional<std::tuple<IntArray, IntArray>>>;
 using PySchema = std::tuple<std::int32_t, std::int32_t, std::vector<PySlot>>;
+using PyDepthRule = std::tuple<std::size_t, std::size_t, std::size_t>;
 using PyModules = std::vector<std::vector<std::tuple<FloatMatrix, FloatArray>>>;
 
 std::shared_ptr<NetworkStructure> make_structure(std::size_t num_propositions, std::size_t num_actions,
@@ -84,11 +85,16 @@ Function function_of(const std::string& name) {
 }
 
 struct PyNetworkPolicy : PyPolicy {
-  PyNetworkPolicy(const PyTask& of, const Network& network, bool sampled, bool incremental, std::size_t max_bytes)
+  PyNetworkPolicy(const PyTask& of, const Network& network, bool sampled, bool incremental, std::size_t max_bytes,
+                  const PyDepthRule& depth)
       : PyPolicy{of, {}} {
     check(network);
+    const DepthRule rule{std::get<0>(depth), std::get<1>(depth), std::get<2>(depth)};
+    if (network.weights->shape().recurrent && (rule.least < 1 || rule.most < rule.least)) {
+      throw std::invalid_argument("a recurrent network needs a depth");
+    }
     pool = std::make_shared<NetworkPolicyPool>(of.task, of.generator, network,
-                                               NetworkPolicyOptions{sampled, incremental, max_bytes});
+                                               NetworkPolicyOptions{sampled, incremental, max_bytes, rule});
     make = [pool = pool] { return NetworkPolicyPool::lend(pool); };
   }
 
@@ -124,23 +130,28 @@ void bind_network_policy(nb::module_& module) {
       .def(
           "__init__",
           [](Network* self, std::shared_ptr<NetworkStructure> structure, std::size_t layers, std::size_t hidden,
-             const std::string& nonlinearity, bool skip, const std::vector<std::string>& features, const PyModules& actions,
-             const PyModules& propositions) {
-            const NetworkShape shape{layers, hidden, function_of(nonlinearity), skip, features, default_values(features)};
+             const std::string& nonlinearity, bool skip, bool recurrent, const std::vector<std::string>& features,
+             const PyModules& actions, const PyModules& propositions) {
+            const NetworkShape shape{layers,    hidden,   function_of(nonlinearity), skip,
+                                     recurrent, features, default_values(features)};
             auto weights = std::make_shared<const NetworkWeights>(*structure, shape, modules_of(actions),
                                                                   modules_of(propositions));
             new (self) Network{std::move(structure), std::move(weights)};
           },
           nb::arg("structure"), nb::arg("layers"), nb::arg("hidden"), nb::arg("nonlinearity"), nb::arg("skip"),
-          nb::arg("features"), nb::arg("actions"), nb::arg("propositions"),
-          "The modules are pairs of weight and bias, by layer and then by schema or predicate.");
+          nb::arg("recurrent"), nb::arg("features"), nb::arg("actions"), nb::arg("propositions"),
+          "The modules are pairs of weight and bias, by layer and then by schema or predicate. Recurrent networks have "
+          "two layers, the second of which follows itself, and the last one.");
 
   nb::class_<PyNetworkPolicy, PyPolicy>(module, "NetworkPolicy",
                                         "The policy of a network: greedy or sampled.\n\n"
                                         "All methods may be called at any time from any thread.")
-      .def(nb::init<const PyTask&, const Network&, bool, bool, std::size_t>(), nb::arg("task"), nb::arg("weights"),
-           nb::arg("sampled"), nb::arg("incremental"), nb::arg("memory"), nb::keep_alive<1, 2>(),
-           "Each thread remembers values of modules for incremental evaluation in about so many bytes.")
+      .def(nb::init<const PyTask&, const Network&, bool, bool, std::size_t, const PyDepthRule&>(), nb::arg("task"),
+           nb::arg("weights"), nb::arg("sampled"), nb::arg("incremental"), nb::arg("memory"),
+           nb::arg("depth") = PyDepthRule{0, 0, 0}, nb::keep_alive<1, 2>(),
+           "Each thread remembers values of modules for incremental evaluation in about so many bytes. The depth of a "
+           "recurrent network is its least number of layers, for how many more the choice has to stay as it is, and the "
+           "greatest number.")
       .def("set_weights", &PyNetworkPolicy::set_weights, nb::arg("weights"), nb::call_guard<nb::gil_scoped_release>(),
            "Goes on with other weights; those of episodes that run stay. Action features of states stay remembered.")
       .def(
@@ -183,6 +194,8 @@ void bind_network_policy(nb::module_& module) {
             result["modules_recomputed"] = statistics.modules_recomputed;
             result["modules_total"] = statistics.modules_total;
             result["full_passes"] = statistics.full_passes;
+            result["layers"] = statistics.layers;
+            result["unsettled"] = statistics.unsettled;
             return result;
           },
           nb::sig("def statistics(self) -> dict[str, float]"),

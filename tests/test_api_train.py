@@ -224,7 +224,7 @@ def test_what_is_refused() -> None:
 def test_the_examples_of_the_documentation(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As written, but for fewer epochs."""
     text = (Path(__file__).parents[1] / "docs/train.md").read_text()
-    training, loss = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    training, loss, recurrent = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     CliRunner().invoke(app, ["generate", "triangle-tireworld", "--size", "1", "--size", "2", "-o", "tires"])
     monkeypatch.setattr("asnets.training.config.PRESETS", {"default": PRESETS["default"].changed(max_epochs=1)})
     names: dict[str, Any] = {"asnets": asnets}
@@ -237,3 +237,5 @@ def test_the_examples_of_the_documentation(folder: Path, monkeypatch: pytest.Mon
     exec(loss, names)
     assert names["policy"].training["config"]["loss"] == "soft"
     assert names["policy"].training["loss_floor"] > 0
+    exec(recurrent.replace("max_epochs=2", "max_epochs=1"), names)
+    assert names["policy"].config.recurrent

@@ -93,8 +93,9 @@ def test_help_of_every_option(known: Option) -> None:
 @pytest.mark.parametrize("known", [known for known in OPTIONS if known.least is not None], ids=names)
 def test_the_command_refuses_what_the_configuration_refuses(known: Option) -> None:
     value = "-1"
+    given = known.of_text(value) if known.type == int | str else known.type(value)
     with pytest.raises(ConfigError) as caught:
-        PRESETS["default"].changed(**{known.name: known.type(value)})
+        PRESETS["default"].changed(**{known.name: given})
     result = CliRunner().invoke(app, ["train", "d.pddl", "p.pddl", "-o", "m", f"{known.flag}={value}"])
     assert (result.exit_code, result.stderr) == (2, f"error: {caught.value}\n")
 

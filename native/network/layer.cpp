@@ -11,7 +11,8 @@ LayerEvaluator::LayerEvaluator(const NetworkStructure& structure, const NetworkW
       dirty_actions_(structure.num_actions()),
       dirty_nodes_(structure.num_nodes()),
       result_(stride_),
-      own_(stride_) {
+      own_(stride_),
+      base_(stride_) {
   for (const auto& pool : structure.pools()) trees_.push_back({&pool.members, false, 0});
   first_tree_.resize(structure.slots().size());
   set_goal_codes_.resize(structure.num_sets());
@@ -42,7 +43,7 @@ LayerEvaluator::LayerEvaluator(const NetworkStructure& structure, const NetworkW
 std::size_t LayerEvaluator::bytes(std::size_t layer) const {
   std::size_t rows = structure_.num_actions() + structure_.num_nodes();
   for (const Tree& tree : trees_) rows += tree.layout->num_rows();
-  if (layer < weights_.shape().layers) rows += structure_.num_items();
+  if (weights_.is_followed(layer)) rows += structure_.num_items();
   return rows * stride_ * sizeof(float);
 }
 
@@ -51,7 +52,7 @@ void LayerEvaluator::prepare(LayerValues& values, std::size_t layer) const {
   values.nodes.resize(structure_.num_nodes() * stride_);
   values.extremes.resize(trees_.size());
   for (std::size_t t = 0; t < trees_.size(); ++t) values.extremes[t].resize(trees_[t].layout->num_rows() * stride_);
-  if (layer < weights_.shape().layers) values.products.resize(structure_.num_items() * stride_);
+  if (weights_.is_followed(layer)) values.products.resize(structure_.num_items() * stride_);
 }
 
 std::uint8_t LayerEvaluator::set_code(std::size_t set, std::int32_t num_true) const {
@@ -90,13 +91,14 @@ void LayerEvaluator::set_inputs(LayerValues& values, const Word* state, const Fe
   }
 }
 
-const float* LayerEvaluator::base(const LayerValues& values, std::size_t schema, std::size_t action) {
-  if (values.is_named[action] == 0) return weights_.default_base(schema);
-  const auto& module = weights_.features(schema);
+const float* LayerEvaluator::base(const LayerValues& values, std::size_t layer, std::size_t schema,
+                                  std::size_t action) {
+  if (values.is_named[action] == 0) return weights_.default_base(layer, schema);
+  const auto& module = weights_.features(layer, schema);
   const std::size_t width = weights_.shape().default_values.size();
-  add_columns(own_.data(), module.bias.data(), module.columns.data(), values.action_features.data() + action * width,
+  add_columns(base_.data(), module.bias.data(), module.columns.data(), values.action_features.data() + action * width,
               width, stride_);
-  return own_.data();
+  return base_.data();
 }
 
 void LayerEvaluator::compute_action(const LayerValues& values, const LayerValues* before, std::size_t layer,
@@ -106,20 +108,17 @@ void LayerEvaluator::compute_action(const LayerValues& values, const LayerValues
   const std::size_t within = action - schema.first_action;
   const auto* const slots = structure_.slots().data() + schema.first_slot;
   if (layer == 1) {
-    rows_[0] = base(values, s, action);
+    rows_[0] = base(values, layer, s, action);
     for (std::size_t k = 0; k < schema.num_slots; ++k) {
       const auto item = static_cast<std::size_t>(slots[k].index[within]);
-      const std::uint8_t code = slots[k].is_set
-                                    ? values.set_codes[slots[k].first_set + item]
-                                    : values.node_codes[structure_.predicates()[slots[k].predicate].first_node + item];
-      rows_[k + 1] = weights_.contribution(schema.first_slot + k, code);
+      rows_[k + 1] = weights_.contribution(layer, schema.first_slot + k, code_of(values, slots[k], item));
     }
   } else {
     const auto& module = weights_.action(layer, s);
-    rows_[0] = module.bias.data();
+    rows_[0] = weights_.reads_inputs(layer) ? base(values, layer, s, action) : module.bias.data();
     if (weights_.shape().skip) {
       const float* const input = before->actions.data() + action * stride_;
-      multiply(own_.data(), module.bias.data(),
+      multiply(own_.data(), rows_[0],
                module.columns.data() + schema.num_inputs * weights_.hidden() * stride_, &input, 1, weights_.hidden(),
                stride_, Function::kIdentity);
       rows_[0] = own_.data();
@@ -142,8 +141,9 @@ void LayerEvaluator::compute_node(const LayerValues& values, const LayerValues* 
     rows_[count++] = values.extremes[t].data() + trees_[t].layout->root(node - predicate.first_node) * stride_;
   }
   if (weights_.shape().skip && layer > 1) rows_[count++] = before->nodes.data() + node * stride_;
-  multiply(out, module.bias.data(), module.columns.data(), rows_.data(), count, weights_.hidden(), stride_,
-           weights_.shape().function);
+  const std::uint8_t code = weights_.reads_inputs(layer) ? values.node_codes[node] : std::uint8_t{0};
+  multiply(out, weights_.node_start(layer, p, code), module.columns.data(), rows_.data(), count, weights_.hidden(),
+           stride_, weights_.shape().function);
 }
 
 void LayerEvaluator::compute_products(LayerValues& values, std::size_t layer, std::size_t k, std::size_t item) const {
@@ -157,7 +157,10 @@ void LayerEvaluator::compute_products(LayerValues& values, std::size_t layer, st
   } else {
     inputs[count++] = values.nodes.data() + (structure_.predicates()[slot.predicate].first_node + item) * stride_;
   }
-  multiply(values.products.data() + (slot.first_item + item) * stride_, nullptr,
+  // What the next layer recalls of the item is added here, once for all that read it.
+  const bool recalls = weights_.reads_inputs(layer + 1);
+  const float* const start = recalls ? weights_.contribution(layer + 1, k, code_of(values, slot, item)) : nullptr;
+  multiply(values.products.data() + (slot.first_item + item) * stride_, start,
            module.columns.data() + slot.first_input * weights_.hidden() * stride_, inputs, count, weights_.hidden(),
            stride_, Function::kIdentity);
 }
@@ -208,7 +211,7 @@ void LayerEvaluator::compute(LayerValues& values, const LayerValues* before, std
     compute_node(values, before, layer, node, values.nodes.data() + node * stride_);
   }
   for (std::size_t t = structure_.pools().size(); t < trees_.size(); ++t) compute_tree(values, t);
-  if (layer < weights_.shape().layers) {
+  if (weights_.is_followed(layer)) {
     for (std::size_t k = 0; k < structure_.slots().size(); ++k) {
       for (std::size_t i = 0; i < structure_.slots()[k].num_items; ++i) compute_products(values, layer, k, i);
     }

@@ -67,7 +67,7 @@ struct Changes {
 
 // What the modules of a layer read and gave. Matrices have `stride` columns.
 struct LayerValues {
-  // Of the first layer: what it read.
+  // Of layers that read the inputs: what these are.
   std::vector<Word> state;
   std::vector<ActionId> named_actions;  // Of the `FeatureRows`.
   std::vector<std::uint8_t> is_named;   // For each action; others have the default values.
@@ -92,7 +92,7 @@ class LayerEvaluator {
   // Makes room for the values of a layer.
   void prepare(LayerValues& values, std::size_t layer) const;
 
-  // Sets what the first layer reads, without computing its modules.
+  // Sets what layers read of the inputs, without computing their modules.
   void set_inputs(LayerValues& values, const Word* state, const FeatureRows& features) const;
   // All modules of a layer, from those of the one before; that is null for the first.
   void compute(LayerValues& values, const LayerValues* before, std::size_t layer);
@@ -129,8 +129,13 @@ class LayerEvaluator {
   };
 
   std::uint8_t set_code(std::size_t set, std::int32_t num_true) const;
-  // What an action reads apart from its slots in the first layer, with the bias; valid until the next call.
-  const float* base(const LayerValues& values, std::size_t schema, std::size_t action);
+  // What an action reads of the inputs apart from its slots, with the bias; valid until the next call.
+  const float* base(const LayerValues& values, std::size_t layer, std::size_t schema, std::size_t action);
+  // The code of what a slot reads of the inputs.
+  std::uint8_t code_of(const LayerValues& values, const NetworkStructure::Slot& slot, std::size_t item) const {
+    return slot.is_set ? values.set_codes[slot.first_set + item]
+                       : values.node_codes[structure_.predicates()[slot.predicate].first_node + item];
+  }
   void compute_action(const LayerValues& values, const LayerValues* before, std::size_t layer, std::size_t action,
                       float* out);
   void compute_node(const LayerValues& values, const LayerValues* before, std::size_t layer, std::size_t node,
@@ -171,6 +176,7 @@ class LayerEvaluator {
   std::vector<float> old_values_;
   std::vector<float> result_;
   std::vector<float> own_;
+  std::vector<float> base_;
   std::vector<const float*> rows_;
   std::vector<Touched> touched_;
   std::vector<float> touched_values_;                // Before they were touched.

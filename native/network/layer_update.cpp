@@ -145,7 +145,7 @@ bool LayerEvaluator::update(LayerValues& values, const LayerValues* before, std:
   finish_trees(values, [&](std::size_t tree, std::size_t list) {
     changes.sets.insert(structure_.slots()[trees_[tree].slot].first_set + list);
   });
-  if (layer < weights_.shape().layers) {
+  if (weights_.is_followed(layer)) {
     for (const std::int32_t number : changes.sets.numbers()) {
       const auto set = static_cast<std::size_t>(number);
       const std::size_t k = structure_.slot_of_set(set);
@@ -206,7 +206,7 @@ void LayerEvaluator::replace_in_pools(LayerValues& values, std::size_t action, c
 
 // Computes the dirty nodes and, for those with another result, what reads them: products, and the trees of sets.
 void LayerEvaluator::update_nodes(LayerValues& values, const LayerValues* before, std::size_t layer, Changes& changes) {
-  const bool has_products = layer < weights_.shape().layers;
+  const bool has_products = weights_.is_followed(layer);
   num_computed_ += static_cast<std::int64_t>(dirty_nodes_.size());
   for (const std::int32_t number : dirty_nodes_.numbers()) {
     const auto node = static_cast<std::size_t>(number);

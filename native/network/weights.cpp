@@ -46,37 +46,44 @@ NetworkWeights::NetworkWeights(const NetworkStructure& structure, const NetworkS
                                const std::vector<std::vector<ModuleArrays>>& actions,
                                const std::vector<std::vector<ModuleArrays>>& propositions)
     : shape_(shape), stride_(padded(shape.hidden)) {
-  require(shape.layers >= 1 && shape.hidden >= 1);
+  require(shape.layers >= 1 && shape.hidden >= 1 && (!shape.recurrent || shape.layers == 2));
   require(actions.size() == shape.layers + 1 && propositions.size() == shape.layers);
   for (const auto& layer : actions) require(layer.size() == structure.schemas().size());
   for (const auto& layer : propositions) require(layer.size() == structure.predicates().size());
-  read_first_layer(structure, actions.front());
+  for (std::size_t s = 0; s < structure.schemas().size(); ++s) {
+    check(actions.front()[s], shape_.hidden, num_inputs(structure.schemas()[s]));
+  }
+  read_inputs(first_, structure, actions.front());
   read_hidden_layers(structure, actions, propositions);
   read_last_layer(structure, actions.back());
 }
 
-void NetworkWeights::read_first_layer(const NetworkStructure& structure, const std::vector<ModuleArrays>& modules) {
+// The inputs have the last columns of modules whose sizes have been checked.
+void NetworkWeights::read_inputs(InputWeights& result, const NetworkStructure& structure,
+                                 const std::vector<ModuleArrays>& modules) {
   const std::size_t width = shape_.default_values.size();
-  contributions_.resize(structure.slots().size());
+  result.contributions.resize(structure.slots().size());
   for (std::size_t s = 0; s < structure.schemas().size(); ++s) {
     const auto& schema = structure.schemas()[s];
     const std::size_t read = schema.num_inputs;
-    check(modules[s], shape_.hidden, width + 2 * read);
-    Module module = by_columns(modules[s], width + 2 * read, stride_);
-    std::size_t input = width;
+    const std::size_t columns_of_all = modules[s].weight.size() / shape_.hidden;
+    const std::size_t first = columns_of_all - num_inputs(schema);
+    Module module = by_columns(modules[s], columns_of_all, stride_);
+    std::size_t input = first + width;
     for (std::size_t k = schema.first_slot; k < schema.first_slot + schema.num_slots; ++k) {
       const std::size_t inputs = structure.slots()[k].is_set ? 2 : 1;
       std::vector<std::size_t> columns;
-      for (const std::size_t first : {input, input + read}) {
-        for (std::size_t i = 0; i < inputs; ++i) columns.push_back(first + i);
+      for (const std::size_t begin : {input, input + read}) {
+        for (std::size_t i = 0; i < inputs; ++i) columns.push_back(begin + i);
       }
-      contributions_[k] = sums_of_columns(module, columns, stride_);
+      result.contributions[k] = sums_of_columns(module, columns, stride_);
       input += inputs;
     }
-    module.columns.resize(width * stride_);
-    std::vector<float>& base = default_bases_.emplace_back(stride_);
+    const auto begin = module.columns.begin() + static_cast<std::ptrdiff_t>(first * stride_);
+    module.columns = {begin, begin + static_cast<std::ptrdiff_t>(width * stride_)};
+    std::vector<float>& base = result.default_bases.emplace_back(stride_);
     add_columns(base.data(), module.bias.data(), module.columns.data(), shape_.default_values.data(), width, stride_);
-    features_.push_back(std::move(module));
+    result.features.push_back(std::move(module));
   }
 }
 
@@ -87,17 +94,26 @@ void NetworkWeights::read_hidden_layers(const NetworkStructure& structure, const
   for (std::size_t layer = 2; layer <= shape_.layers; ++layer) {
     auto& modules = actions_.emplace_back();
     for (std::size_t s = 0; s < schemas.size(); ++s) {
-      const std::size_t inputs = shape_.hidden * (schemas[s].num_inputs + (shape_.skip ? 1 : 0));
+      const std::size_t hidden = shape_.hidden * (schemas[s].num_inputs + (shape_.skip ? 1 : 0));
+      const std::size_t inputs = hidden + (shape_.recurrent ? num_inputs(schemas[s]) : 0);
       check(actions[layer - 1][s], shape_.hidden, inputs);
       modules.push_back(by_columns(actions[layer - 1][s], inputs, stride_));
+      modules.back().columns.resize(hidden * stride_);
     }
+    if (shape_.recurrent) read_inputs(recalled_, structure, actions[layer - 1]);
   }
   for (std::size_t layer = 1; layer <= shape_.layers; ++layer) {
     auto& modules = propositions_.emplace_back();
+    const bool recalls = shape_.recurrent && layer > 1;
     for (std::size_t p = 0; p < predicates.size(); ++p) {
-      const std::size_t inputs = shape_.hidden * (predicates[p].num_pools + (shape_.skip && layer > 1 ? 1 : 0));
+      const std::size_t hidden = shape_.hidden * (predicates[p].num_pools + (shape_.skip && layer > 1 ? 1 : 0));
+      const std::size_t inputs = hidden + (recalls ? 2 : 0);
       check(propositions[layer - 1][p], shape_.hidden, inputs);
-      modules.push_back(by_columns(propositions[layer - 1][p], inputs, stride_));
+      Module& module = modules.emplace_back(by_columns(propositions[layer - 1][p], inputs, stride_));
+      if (!recalls) continue;
+      std::vector<float>& starts = recalled_nodes_.emplace_back(sums_of_columns(module, {hidden, hidden + 1}, stride_));
+      for (std::size_t i = 0; i < starts.size(); ++i) starts[i] += module.bias[i % stride_];
+      module.columns.resize(hidden * stride_);
     }
   }
 }

@@ -29,8 +29,13 @@ NetworkPolicy::NetworkPolicy(const Task& task, const SuccessorGenerator& generat
 void NetworkPolicy::set_network(Network network) {
   // What reads the old network goes first.
   pass_.reset();
+  recurrent_.reset();
   network_ = std::move(network);
-  pass_.emplace(*network_.structure, *network_.weights, options_.incremental, options_.max_bytes);
+  if (network_.weights->shape().recurrent) {
+    recurrent_.emplace(*network_.structure, *network_.weights);
+  } else {
+    pass_.emplace(*network_.structure, *network_.weights, options_.incremental, options_.max_bytes);
+  }
   const std::vector<std::string>& features = network_.weights->shape().features;
   if (!features.empty() && !features_) features_.emplace(task_, features);
 }
@@ -43,25 +48,80 @@ void NetworkPolicy::run_network(const Word* state) {
     statistics_.feature_seconds += seconds_since(start);
     start = Clock::now();
   }
-  const std::int64_t computed = pass_->num_computed();
-  const std::int64_t full = pass_->num_full();
-  pass_->evaluate(state, features);
-  logits_.clear();
-  for (const ActionId action : actions_) logits_.push_back(pass_->logit(action));
-  const auto last_layer = static_cast<std::int64_t>(actions_.size());
+  if (recurrent_) {
+    run_layers(state, features);
+  } else {
+    const std::int64_t computed = pass_->num_computed();
+    const std::int64_t full = pass_->num_full();
+    pass_->evaluate(state, features);
+    read_logits();
+    statistics_.modules_recomputed += pass_->num_computed() - computed;
+    statistics_.modules_total += static_cast<std::int64_t>(pass_->modules_per_pass());
+    statistics_.full_passes += pass_->num_full() - full;
+  }
   statistics_.network_seconds += seconds_since(start);
   ++statistics_.steps;
-  statistics_.modules_recomputed += pass_->num_computed() - computed + last_layer;
-  statistics_.modules_total += static_cast<std::int64_t>(pass_->modules_per_pass()) + last_layer;
-  statistics_.full_passes += pass_->num_full() - full;
+}
+
+void NetworkPolicy::read_logits() {
+  logits_.clear();
+  for (const ActionId action : actions_) logits_.push_back(recurrent_ ? recurrent_->logit(action) : pass_->logit(action));
+  statistics_.modules_recomputed += static_cast<std::int64_t>(actions_.size());
+  statistics_.modules_total += static_cast<std::int64_t>(actions_.size());
+}
+
+void NetworkPolicy::run_layers(const Word* state, const FeatureRows& features) {
+  const DepthRule& rule = options_.depth;
+  const std::int64_t computed = recurrent_->num_computed();
+  recurrent_->begin(state, features);
+  while (recurrent_->depth() < rule.least) {
+    interruption_point();
+    recurrent_->deepen();
+  }
+  read_logits();
+  if (rule.most > rule.least && !actions_.empty()) deepen_until_settled();
+  statistics_.modules_recomputed += recurrent_->num_computed() - computed;
+  statistics_.modules_total += recurrent_->num_computed() - computed;
+  statistics_.layers += static_cast<std::int64_t>(recurrent_->depth());
+  ++statistics_.full_passes;
+}
+
+void NetworkPolicy::deepen_until_settled() {
+  const DepthRule& rule = options_.depth;
+  find_best();
+  choice_ = best_;
+  std::size_t unchanged = 0;
+  while (unchanged < rule.patience) {
+    bool is_over = recurrent_->depth() == rule.most;
+    if (!is_over) {
+      interruption_point();
+      recurrent_->deepen();
+      logits_before_.swap(logits_);
+      read_logits();
+      // Vectors that grow without end say nothing any more: what they said last counts.
+      is_over = !std::all_of(logits_.begin(), logits_.end(), [](float logit) { return std::isfinite(logit); });
+      if (is_over) logits_.swap(logits_before_);
+    }
+    if (is_over) {
+      ++statistics_.unsettled;
+      return;
+    }
+    find_best();
+    unchanged = best_ == choice_ ? unchanged + 1 : 0;
+    choice_ = best_;
+  }
+}
+
+void NetworkPolicy::find_applicable(const Word* state) {
+  generator_.applicable(state, applicable_, stack_);
+  actions_.assign(applicable_.actions().begin(), applicable_.actions().end());
+  std::sort(actions_.begin(), actions_.end());
 }
 
 void NetworkPolicy::evaluate(const Word* state) {
-  generator_.applicable(state, applicable_, stack_);
-  actions_.assign(applicable_.actions().begin(), applicable_.actions().end());
+  find_applicable(state);
   probabilities_.clear();
   if (actions_.empty()) return;
-  std::sort(actions_.begin(), actions_.end());
   interruption_point();
   run_network(state);
   const float highest = *std::max_element(logits_.begin(), logits_.end());
@@ -110,10 +170,31 @@ void NetworkPolicy::preferences(const Word* state, ActionDistribution& result) {
 }
 
 std::vector<float> NetworkPolicy::logits(const Word* state) {
-  actions_.resize(network_.structure->num_actions());
-  for (std::size_t a = 0; a < actions_.size(); ++a) actions_[a] = static_cast<ActionId>(a);
-  run_network(state);
+  const auto take_all = [&] {
+    actions_.resize(network_.structure->num_actions());
+    for (std::size_t a = 0; a < actions_.size(); ++a) actions_[a] = static_cast<ActionId>(a);
+  };
+  if (recurrent_) {
+    find_applicable(state);
+    run_network(state);
+    take_all();
+    read_logits();
+  } else {
+    take_all();
+    run_network(state);
+  }
   return logits_;
+}
+
+void NetworkStatistics::add(const NetworkStatistics& other) {
+  steps += other.steps;
+  feature_seconds += other.feature_seconds;
+  network_seconds += other.network_seconds;
+  modules_recomputed += other.modules_recomputed;
+  modules_total += other.modules_total;
+  full_passes += other.full_passes;
+  layers += other.layers;
+  unsettled += other.unsettled;
 }
 
 NetworkStatistics NetworkPolicy::take_statistics() { return std::exchange(statistics_, {}); }
@@ -161,12 +242,7 @@ void NetworkPolicyPool::set_network(Network network) {
 void NetworkPolicyPool::give_back(std::unique_ptr<NetworkPolicy> policy) {
   const NetworkStatistics counted = policy->take_statistics();
   const std::lock_guard lock(mutex_);
-  statistics_.steps += counted.steps;
-  statistics_.feature_seconds += counted.feature_seconds;
-  statistics_.network_seconds += counted.network_seconds;
-  statistics_.modules_recomputed += counted.modules_recomputed;
-  statistics_.modules_total += counted.modules_total;
-  statistics_.full_passes += counted.full_passes;
+  statistics_.add(counted);
   idle_.push_back(std::move(policy));
 }
 

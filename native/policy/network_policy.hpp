@@ -2,6 +2,8 @@
 //
 // The results depend on the state and the random stream only, not on what was evaluated before: incremental evaluation
 // gives the same bits as evaluation from scratch.
+//
+// The depth of a recurrent network is fixed, or found in each state: layers are added until the choice has settled.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "network/forward_pass.hpp"
+#include "network/recurrent_pass.hpp"
 #include "policy/feature_cache.hpp"
 #include "policy/policy.hpp"
 #include "successor_generator.hpp"
@@ -25,6 +28,18 @@ struct NetworkStatistics {
   std::int64_t modules_recomputed = 0;
   std::int64_t modules_total = 0;  // If every step had computed every module; of the last layer, applicable actions.
   std::int64_t full_passes = 0;    // Steps in which some layer was computed as a whole.
+  std::int64_t layers = 0;         // Of recurrent networks, over all steps.
+  std::int64_t unsettled = 0;      // Steps at whose greatest depth the choice had not settled.
+
+  void add(const NetworkStatistics& other);
+};
+
+// Layers of a recurrent network: from `least` on, until the greedy choice has been the same for `patience` more layers, or
+// there are `most` of them.
+struct DepthRule {
+  std::size_t least = 0;
+  std::size_t patience = 0;
+  std::size_t most = 0;
 };
 
 // Weights with the structure that they were made for.
@@ -37,6 +52,7 @@ struct NetworkPolicyOptions {
   bool sampled = false;
   bool incremental = true;
   std::size_t max_bytes = 0;  // For remembered values.
+  DepthRule depth;            // Of a recurrent network.
 };
 
 class NetworkPolicy final : public Policy {
@@ -59,14 +75,18 @@ class NetworkPolicy final : public Policy {
   const std::vector<ActionId>& actions() const { return actions_; }
   const std::vector<double>& probabilities() const { return probabilities_; }
 
-  // The outputs of the network for all actions.
+  // The outputs of the network for all actions, at the depth at which the choice among the applicable ones is made.
   std::vector<float> logits(const Word* state);
 
   // What has been counted since the last call.
   NetworkStatistics take_statistics();
 
  private:
+  void find_applicable(const Word* state);
   void run_network(const Word* state);
+  void run_layers(const Word* state, const FeatureRows& features);
+  void deepen_until_settled();
+  void read_logits();
   // Of the state that was evaluated last, for each action whether its output is the largest, within the accuracy.
   void find_best();
 
@@ -74,7 +94,8 @@ class NetworkPolicy final : public Policy {
   const SuccessorGenerator& generator_;
   NetworkPolicyOptions options_;
   Network network_;
-  std::optional<ForwardPass> pass_;
+  std::optional<ForwardPass> pass_;           // One of the two, as the network is recurrent or not.
+  std::optional<RecurrentPass> recurrent_;
   std::optional<FeatureCache> features_;
   ActionList applicable_;
   std::vector<std::int32_t> stack_;
@@ -82,6 +103,8 @@ class NetworkPolicy final : public Policy {
   std::vector<float> logits_;
   std::vector<double> probabilities_;
   std::vector<std::size_t> best_;
+  std::vector<std::size_t> choice_;       // The best actions of the layer before,
+  std::vector<float> logits_before_;      // and the outputs there.
   NetworkStatistics statistics_;
 };
 

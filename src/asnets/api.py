@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from asnets.models import find_model
 from asnets.network.config import NetworkConfig
 from asnets.network.model_file import Model, check_fits, load_model, model_bytes, read_model, save_model
 from asnets.network.signature import DomainSignature
-from asnets.network.weights import Network, num_parameters
+from asnets.network.weights import Network, Weights, num_parameters
 from asnets.notebook import NotebookView
 from asnets.planning import ActionFeatures
 from asnets.policies.guarded import DEFAULT_SHIELD_EXPANSIONS, guarded
@@ -119,6 +120,17 @@ class Policy(NotebookView):
     def config(self) -> NetworkConfig:
         """The shape of the network."""
         return self._network.config
+
+    def at_depth(self, depth: int | str) -> Policy:
+        """The same policy with another depth of its recurrent network: a number of layers, or "auto".
+
+        Raises:
+            ConfigError: If the network is not recurrent, or cannot have that depth.
+        """
+        if not self.config.recurrent:
+            raise ConfigError(f"the network is not recurrent: its depth is {self.config.layers}, as it was trained")
+        weights = Weights(self.signature, replace(self.config, depth=depth), self._network.arrays())
+        return Policy(weights, self.training, self.history)
 
     @property
     def costs(self) -> str:
@@ -231,7 +243,8 @@ class Policy(NotebookView):
         more = f" and {len(domains) - _MAX_DOMAINS:,} more" if len(domains) > _MAX_DOMAINS else ""
         return (
             f"<Policy{of}{more}: {len(signature.schemas)} schemas, {len(signature.predicates)} predicates, "
-            f"{config.layers} layers of hidden size {config.hidden}, {num_parameters(signature, config):,} parameters>"
+            f"{config.layers_in_words} of hidden size {config.hidden}, "
+            f"{num_parameters(signature, config):,} parameters>"
         )
 
     def of(self, task: GroundTask, *, sampled: bool = False) -> NetworkPolicy:

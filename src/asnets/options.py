@@ -24,12 +24,13 @@ class Option:
 
     Attributes:
         name: Of the field.
-        type: bool, int, float, str, or tuple[str, ...] for a list of names.
+        type: bool, int, float, str, int | str for a whole number or a word, or tuple[str, ...] for a list of names.
         default: Its value if none is given.
         help: What it means.
         least: The least number.
         most: The largest number; None for `MOST`, or for any whole number.
         above_least: Whether the least number itself is refused.
+        word: What may be given instead of a number, where the type is int | str.
         choices: The names that can be given; if they are those of a registry, its entries have descriptions.
         is_open: Whether users can register choices of their own.
         noun: What a message calls one of the choices.
@@ -44,6 +45,7 @@ class Option:
     least: float | None = None
     most: float | None = None
     above_least: bool = False
+    word: str | None = None
     choices: Collection[str] | None = None
     is_open: bool = False
     noun: str | None = None
@@ -52,8 +54,8 @@ class Option:
 
     @property
     def flag(self) -> str:
-        """Its first name on the command line."""
-        return self.flags[0] if self.flags else "--" + self.name.replace("_", "-")
+        """Its first name on the command line; of a switch, what turns it on."""
+        return self.flags[0].split("/")[0] if self.flags else "--" + self.name.replace("_", "-")
 
     @property
     def range(self) -> str:
@@ -61,7 +63,19 @@ class Option:
         if self.most is not None:
             return f"from {self.least} to {self.most}"
         least = f"above {self.least}" if self.above_least else f"of at least {self.least}"
-        return least if self.type is int else f"{least} and up to {MOST:g}"
+        return f"{least} and up to {MOST:g}" if self.type is float else least
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it is a list of names."""
+        return self.type not in (bool, int, float, str, int | str)
+
+    def of_text(self, text: str) -> int | str:
+        """A value of the type int | str as it is typed: a number, or a word that `check` looks at."""
+        try:
+            return int(text)
+        except ValueError:
+            return text
 
     def check(self, value: object, prefix: str = "") -> None:
         """Checks a value.
@@ -76,9 +90,12 @@ class Option:
         name = prefix + (self.name.replace("_", " ") if prefix else self.name)
         if self.type is bool:
             _require(isinstance(value, bool), f"{name} must be true or false, not {value!r}")
-        elif self.type is int:
+        elif self.type is int or self.type == int | str:
+            if self.word is not None and value == self.word:
+                return
+            expected = f"a whole number {self.range}" + ("" if self.word is None else f", or {self.word!r}")
             whole = isinstance(value, int) and not isinstance(value, bool)
-            _require(whole and self._contains(value), f"{name} must be a whole number {self.range}, not {value!r}")
+            _require(whole and self._contains(value), f"{name} must be {expected}, not {value!r}")
         elif self.type is float:
             number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
             _require(number and self._contains(value), f"{name} must be a number {self.range}, not {value!r}")
@@ -93,7 +110,7 @@ class Option:
             _require(len(set(value)) == len(value), f"{name} must be named once each, not {', '.join(value)}")
 
     def _contains(self, value: Any) -> bool:
-        most = self.most if self.most is not None else math.inf if self.type is int else MOST
+        most = self.most if self.most is not None else MOST if self.type is float else math.inf
         assert self.least is not None
         return bool(self.least <= value <= most and not (self.above_least and value == self.least))
 
@@ -129,7 +146,7 @@ def check_options(config: Any, prefix: str = "") -> None:
     """
     for name, known in options_of(type(config)).items():
         known.check(getattr(config, name), prefix)
-        if known.type not in (bool, int, float, str):
+        if known.is_list:
             object.__setattr__(config, name, tuple(getattr(config, name)))
 
 

@@ -54,6 +54,34 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_depths_of_recurrent_networks(trained: Path, tmp_path: Path) -> None:
+    model = str(tmp_path / "deep.asnet")
+    options = ["--recurrent", "--train-depth", "4", "--hidden", "4", "--learn-steps", "2", "--max-epochs", "1"]
+    assert run(*TRAIN[:-4], *options, "-o", model, "--depth", "auto", cwd=trained).returncode == 0
+    for depth, layers in (("7", 7.0), ("auto", None)):
+        result = run("evaluate", model, "line.pddl", "l9.pddl", "--runs", "2", "--depth", depth, cwd=trained)
+        assert result.returncode == 0, result.stderr
+        assert "layers a step" in result.stdout
+        assert layers is None or f"line-9: {layers} layers a step" in result.stdout
+        result = run("evaluate", model, "line.pddl", "l9.pddl", "--runs", "2", "--depth", depth, "--json", cwd=trained)
+        (row,) = json.loads(result.stdout)
+        assert row["depth"]["unsettled"] == 0
+        assert layers is None or row["depth"]["layers"] == layers * row["depth"]["steps"]
+    assert run("run", model, "line.pddl", "l4.pddl", "--depth", "5", cwd=trained).returncode == 0
+    for arguments, message in (
+        (
+            ["m.asnet", "line.pddl", "l4.pddl", "--depth", "3"],
+            "the network is not recurrent: its depth is 2, as it was",
+        ),
+        ([model, "line.pddl", "l4.pddl", "--depth", "x"], "depth must be a whole number from 2 to 100000, or 'auto'"),
+    ):
+        result = run("evaluate", *arguments, cwd=trained)
+        assert result.returncode == 2
+        assert message in result.stderr
+    result = run(*TRAIN, "-o", str(tmp_path / "m"), "--depth", "auto", cwd=trained)
+    assert (result.returncode, result.stderr) == (2, "error: depth is for recurrent networks: --recurrent makes one\n")
+
+
 @pytest.fixture
 def tires(tmp_path: Path) -> Path:
     path = tmp_path / "tires.pddl"

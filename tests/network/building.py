@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from hypothesis import strategies as st
 
 from asnets import _native
 from asnets.grounding import GroundTask
@@ -74,6 +76,26 @@ def batch_of(task: GroundTask, inputs: StateInputs, pooling: str = "schema") -> 
     return make_batch(DisjointUnion([build_structure(task, pooling)]), [inputs], torch.float64)
 
 
+def random_configs(hidden: st.SearchStrategy[int], features: Sequence[str]) -> st.SearchStrategy[NetworkConfig]:
+    """Shapes of small networks, recurrent ones of a fixed depth among them."""
+
+    def config(layers: int, recurrent: bool, **others: Any) -> NetworkConfig:
+        if recurrent:
+            return NetworkConfig(layers=layers + 1, depth=layers + 1, recurrent=True, **others)
+        return NetworkConfig(layers=layers, **others)
+
+    return st.builds(
+        config,
+        layers=st.integers(1, 3),
+        hidden=hidden,
+        nonlinearity=st.sampled_from(("elu", "relu", "tanh", "sigmoid")),
+        pooling=st.sampled_from(("schema", "slot")),
+        skip=st.booleans(),
+        features=st.lists(st.sampled_from(features), unique=True),
+        recurrent=st.booleans(),
+    )
+
+
 def random_network(task: GroundTask, config: NetworkConfig, seed: int = 0) -> ASNet:
     """A network in double precision with random weights and also random biases."""
     network = ASNet(DomainSignature.of(task), config, seed=seed, dtype=torch.float64)
@@ -88,7 +110,13 @@ def run_oracle(task: GroundTask, network: ASNet, inputs: StateInputs, row: int) 
     """The oracle on a state of the inputs."""
     config = network.config
     shape = oracle.Shape(
-        config.layers, config.hidden, config.nonlinearity, config.pooling, config.skip, bool(config.features)
+        config.layers,
+        config.hidden,
+        config.nonlinearity,
+        config.pooling,
+        config.skip,
+        bool(config.features),
+        config.recurrent,
     )
     weights = {name: weight.tolist() for name, weight in network.weights().items()}
     true = set(np.flatnonzero(inputs.truth[row]).tolist())

@@ -76,7 +76,7 @@ BIAS = "action.1.move.bias"
         ({}, {"config": []}, "damaged header: 'config' is missing or not an object"),
         ({}, {"training": None}, "damaged header: 'training' is missing"),
         ({}, {"config": {"layers": 0}}, "layers must be a whole number"),
-        ({}, {"config": {"depth": 2}}, "unknown network option 'depth'"),
+        ({}, {"config": {"width": 2}}, "unknown network option 'width'"),
         ({}, {"training": {"cost": float("nan")}}, "damaged header: it cannot be read"),
         ({}, "{", "damaged header: it cannot be read"),
         ({}, "[]", "damaged header: it cannot be read"),

@@ -20,19 +20,20 @@ from asnets.network.network import ASNet, masked_log_softmax
 from asnets.planning import ACTION_FEATURES, ActionFeature, ActionFeatures
 from asnets.ppddl import parse_text
 from asnets.ppddl.model import Domain, Problem
-from tests.network.building import LINE, batch_of, inputs_of, line_problem, random_network, run_oracle, states_of
+from tests.network.building import (
+    LINE,
+    batch_of,
+    inputs_of,
+    line_problem,
+    random_configs,
+    random_network,
+    run_oracle,
+    states_of,
+)
 from tests.strategies import tasks
 from tests.support import check_frequencies, ground_text
 
-configs = st.builds(
-    NetworkConfig,
-    layers=st.integers(1, 3),
-    hidden=st.integers(1, 4),
-    nonlinearity=st.sampled_from(("elu", "relu", "tanh", "sigmoid")),
-    pooling=st.sampled_from(("schema", "slot")),
-    skip=st.booleans(),
-    features=st.lists(st.sampled_from(list(ACTION_FEATURES)), unique=True),
-)
+configs = random_configs(st.integers(1, 4), list(ACTION_FEATURES))
 
 
 def check_against_oracle(task: GroundTask, config: NetworkConfig, seed: int, num_states: int) -> None:
@@ -218,7 +219,7 @@ def test_gradients_of_the_whole_network(task: tuple[Domain, Problem], config: Ne
     """Along a random direction in the space of all weights; the step is small, so that no maximum changes hands."""
     ground_task = ground(*task)
     network = random_network(ground_task, replace(config, nonlinearity="tanh", hidden=3), seed)
-    inputs = inputs_of(ground_task, states_of(ground_task, 3))
+    inputs = inputs_of(ground_task, states_of(ground_task, 3), config.features)
     batch = batch_of(ground_task, inputs, config.pooling)
     generator = torch.Generator().manual_seed(seed)
     target = torch.rand(len(batch.enabled), generator=generator, dtype=torch.float64)

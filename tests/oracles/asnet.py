@@ -35,6 +35,7 @@ class Shape:
     pooling: str
     skip: bool
     landmarks: bool
+    recurrent: bool = False
 
 
 @dataclass(frozen=True)
@@ -124,20 +125,31 @@ def evaluate(
             if source not in sources.setdefault(predicate, []):
                 sources[predicate].append(source)
 
+    def inputs_of(action: int) -> Vector:
+        features = [float(bit) for bit in landmarks[action]] if shape.landmarks else []
+        return features + read(action, lambda atom: [truth(atom)], 1) + read(action, lambda atom: [goal(atom)], 1)
+
+    def named(layer: int) -> int:
+        """The number that the weights of a layer have: in recurrent networks all layers between share those of 2."""
+        if not shape.recurrent:
+            return layer
+        return 1 if layer == 1 else 3 if layer == shape.layers + 1 else 2
+
     action_layers: list[dict[int, Vector]] = []
     proposition_layers: list[dict[int, Vector]] = []
     for layer in range(1, shape.layers + 2):
         outputs: dict[int, Vector] = {}
         for action in related:
             if layer == 1:
-                inputs = [float(bit) for bit in landmarks[action]] if shape.landmarks else []
-                inputs += read(action, lambda atom: [truth(atom)], 1) + read(action, lambda atom: [goal(atom)], 1)
+                inputs = inputs_of(action)
             else:
                 hidden = proposition_layers[-1]
                 inputs = read(action, lambda atom, hidden=hidden: hidden[atom], shape.hidden)  # type: ignore[misc]
                 if shape.skip:
                     inputs += action_layers[-1][action]
-            result = affine(f"action.{layer}.{name[action]}", inputs)
+                if named(layer) == 2 and shape.recurrent:
+                    inputs += inputs_of(action)
+            result = affine(f"action.{named(layer)}.{name[action]}", inputs)
             outputs[action] = result if layer == shape.layers + 1 else function(result)
         action_layers.append(outputs)
         if layer == shape.layers + 1:
@@ -160,7 +172,9 @@ def evaluate(
                 inputs += [max((vector[k] for vector in pooled), default=0.0) for k in range(shape.hidden)]
             if shape.skip and layer > 1:
                 inputs += proposition_layers[-1][atom]
-            modules[atom] = function(affine(f"proposition.{layer}.{predicate}", inputs))
+            if shape.recurrent and layer > 1:
+                inputs += [truth(atom), goal(atom)]
+            modules[atom] = function(affine(f"proposition.{named(layer)}.{predicate}", inputs))
         proposition_layers.append(modules)
 
     logits = {action: outputs[action][0] for action in related}

@@ -1,8 +1,8 @@
-"""Relaxed reachability of the goal of a ground task from a state, without some of the actions: slow and direct."""
+"""Relaxed reachability in a ground task: slow and direct."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from asnets.grounding import GroundTask
 
@@ -15,17 +15,24 @@ def goal_is_relaxed_reachable(task: GroundTask, true: Iterable[int], without: Co
         true: The true propositions of the state.
         without: Actions that may not be used.
     """
+    return any(_holds(task, task.goal, literals) for literals in _layers(task, true, without))
+
+
+def relaxed_rounds(task: GroundTask) -> int:
+    """After how many rounds from the initial state nothing new holds that some condition reads."""
+    true = [p for p in range(task.num_propositions) if task.initially_true[p]]
+    read = set(task.condition_literals.values.tolist())
+    layers = [layer & read for layer in _layers(task, true)]
+    return layers.index(layers[-1])
+
+
+def _layers(task: GroundTask, true: Iterable[int], without: Collection[int] = ()) -> Iterator[set[int]]:
+    """The literals that hold after 0, 1, … rounds, until there are no new ones; once they hold, they hold for ever."""
     positive = set(true)
     literals = {2 * p if p in positive else 2 * p + 1 for p in range(task.num_propositions)}
 
-    def holds(condition: int) -> bool:
-        return all(int(literal) in literals for literal in task.condition_literals[condition]) and all(
-            any(holds(int(part)) for part in task.clause_conditions[int(clause)])
-            for clause in task.condition_clauses[condition]
-        )
-
     def effects(block: int) -> Iterable[int]:
-        if not holds(int(task.block_guard[block])):
+        if not _holds(task, int(task.block_guard[block]), literals):
             return
         yield from map(int, task.block_literals[block])
         for child in task.block_children[block]:
@@ -34,14 +41,21 @@ def goal_is_relaxed_reachable(task: GroundTask, true: Iterable[int], without: Co
             for outcome in task.factor_blocks[int(factor)]:
                 yield from effects(int(outcome))
 
-    while not holds(task.goal):
+    while True:
+        yield literals
         reached = {
             literal
             for action in range(task.num_actions)
-            if action not in without and holds(int(task.action_precondition[action]))
+            if action not in without and _holds(task, int(task.action_precondition[action]), literals)
             for literal in effects(int(task.action_block[action]))
         }
         if reached <= literals:
-            return False
-        literals |= reached
-    return True
+            return
+        literals = literals | reached
+
+
+def _holds(task: GroundTask, condition: int, literals: set[int]) -> bool:
+    return all(int(literal) in literals for literal in task.condition_literals[condition]) and all(
+        any(_holds(task, int(part), literals) for part in task.clause_conditions[int(clause)])
+        for clause in task.condition_clauses[condition]
+    )

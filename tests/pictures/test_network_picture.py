@@ -168,6 +168,18 @@ def test_skip_connections() -> None:
     assert not with_class(check(task, NetworkConfig()), "skips")
 
 
+def test_recurrent_networks() -> None:
+    """The layers that have weights of their own; the words say which of them are repeated."""
+    task = ground_text(LINE, line_problem(3))
+    deep = NetworkConfig(layers=9, recurrent=True, depth=40)
+    root = ElementTree.fromstring(draw_network(task, deep))
+    layers = [str(element.get("id")) for element in with_class(root, "layer")]
+    assert layers == ["action-1", "proposition-1", "action-2", "proposition-2", "action-3"]
+    assert "action and proposition layer 2 are repeated until there are 40, with the same weights" in texts(root)
+    settled = draw_network(task, NetworkConfig(recurrent=True))
+    assert "repeated until the choice has settled" in texts(ElementTree.fromstring(settled))
+
+
 def test_large_problem() -> None:
     task = family_task("triangle-tireworld", 10)
     structure = build_structure(task)

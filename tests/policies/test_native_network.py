@@ -25,27 +25,32 @@ from asnets.policies.networks import network_policy
 from asnets.policies.torch_network import TorchNetworkPolicy
 from asnets.ppddl import parse_text
 from asnets.ppddl.model import Domain, Problem
-from tests.network.building import LINE, batch_of, inputs_of, line_problem, random_network, states_of
+from tests.network.building import LINE, batch_of, inputs_of, line_problem, random_configs, random_network, states_of
 from tests.strategies import tasks
 from tests.support import check_frequencies, ground_text
 
 pytestmark = pytest.mark.native
 
 NATIVE_FEATURES = [name for name, feature in ACTION_FEATURES.items() if feature.is_native]
-features_in_any_order = st.lists(st.sampled_from(NATIVE_FEATURES), unique=True)
-configs = st.builds(
-    NetworkConfig,
-    layers=st.integers(1, 3),
-    hidden=st.sampled_from((1, 3, 8, 9, 16, 20)),
-    nonlinearity=st.sampled_from(("elu", "relu", "tanh", "sigmoid")),
-    pooling=st.sampled_from(("schema", "slot")),
-    skip=st.booleans(),
-    features=features_in_any_order,
-)
+configs = random_configs(st.sampled_from((1, 3, 8, 9, 16, 20)), NATIVE_FEATURES)
 EVERY_CONFIG = [
     NetworkConfig(layers=layers, hidden=5, nonlinearity=function, pooling=pooling, skip=skip, features=features)
     for layers, function, pooling, skip, features in itertools.product(
         (1, 2), ("elu", "relu", "tanh", "sigmoid"), ("schema", "slot"), (False, True), ((), ("landmarks",))
+    )
+] + [
+    NetworkConfig(
+        layers=4,
+        depth=4,
+        hidden=5,
+        nonlinearity=function,
+        pooling=pooling,
+        skip=skip,
+        features=features,
+        recurrent=True,
+    )
+    for function, pooling, skip, features in itertools.product(
+        ("elu", "relu", "tanh", "sigmoid"), ("schema", "slot"), (False, True), ((), ("landmarks",))
     )
 ]
 CHOICE = """

@@ -47,7 +47,11 @@ def with_config_options(
     def decorate(command: Callable[..., R]) -> Callable[..., R]:
         @functools.wraps(command)
         def wrapper(*, no_landmarks: bool, **values: Any) -> R:
-            given = {name: value for name in known if (value := values.pop(name)) not in (None, [])}
+            given = {
+                name: known[name].of_text(value) if known[name].type == int | str else value
+                for name in known
+                if (value := values.pop(name)) not in (None, [])
+            }
             require(not (no_landmarks and "features" in given), "give either --no-landmarks or --feature")
             return command(**values, options=given | ({"features": ()} if no_landmarks else {}))
 
@@ -71,12 +75,12 @@ def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 
 def _annotation(option: Option) -> Any:
-    is_list = option.type not in (bool, int, float, str)
     metavar = option.metavar or ("|".join(option.choices) if option.choices else None)
+    is_text = option.type == int | str
     return Annotated[
-        list[str] | None if is_list else option.type | None,
+        list[str] | None if option.is_list else str | None if is_text else option.type | None,
         typer.Option(
-            *(option.flags or [option.flag]),
+            *(option.flags or (option.flag,)),
             metavar=metavar,
             help=_help(option),
             show_default=_preset_defaults(option.name),

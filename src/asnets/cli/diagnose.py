@@ -139,7 +139,7 @@ def diagnose(
 
 
 def _show(result: Diagnosis) -> None:
-    layers = result.config.layers
+    layers = result.config.deepest
     facts = facts_table()
     facts.add_row(
         "states", f"{result.states:,} of {', '.join(f'{name} ({states:,})' for name, states in result.problems)}"

@@ -24,6 +24,7 @@ from asnets.cli.guarding import (
 )
 from asnets.cli.policies import load_trained
 from asnets.cli.running import (
+    DepthOption,
     DetectDeadEndsOption,
     JsonOption,
     LenientOption,
@@ -119,6 +120,7 @@ def evaluate(
         typer.Option("--exact-states", min=1, max=2**32 - 2, help="States of the largest chain that --exact solves."),
     ] = 1_000_000,
     sampled: SampledOption = False,
+    depth: DepthOption = None,
     search: SearchOption = None,
     time_per_step: TimePerStepOption = None,
     rollouts_per_step: RolloutsPerStepOption = None,
@@ -172,7 +174,7 @@ def evaluate(
         memory_limit=memory,
     )
     require(not exact or asked is None, "--exact cannot be combined with --search: what is found depends on the run")
-    policy = load_trained(model)
+    policy = load_trained(model, depth)
     of_all, problems = with_own_domains(domain, problems)
     rows: list[_Row] = []
     for problem in problems:
@@ -332,6 +334,8 @@ def _show(rows: list[_Row], seed: int, objective: str | None) -> None:
     for result in results:
         for sentence in () if result.guard is None else in_words(result.guard):
             print(f"{result.task.problem}: {sentence}")
+        if result.depth is not None:
+            print(f"{result.task.problem}: {result.depth}")
         if rates := [f"{rate:,.0f} {name}" for name, rate in result.search_rates.items()]:
             print(f"{result.task.problem}: {' and '.join(rates)} a second")
     for result in results:

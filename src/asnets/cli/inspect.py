@@ -99,7 +99,7 @@ def inspect(
 
 def _flags(options: dict[str, Any]) -> list[str]:
     """The options that were given, as they are called."""
-    flags = {name: option.flag.split("/")[0] for name, option in options_of(NetworkConfig).items()}
+    flags = {name: option.flag for name, option in options_of(NetworkConfig).items()}
     if options.get("features") == ():
         flags["features"] = "--no-landmarks"
     return [flags[name] for name in options]

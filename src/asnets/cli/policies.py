@@ -13,6 +13,8 @@ from asnets.files import read_metadata
 from asnets.grounding import GroundTask
 from asnets.grounding.costs import COST_MODES
 from asnets.models import find_model, model_names
+from asnets.network import NetworkConfig
+from asnets.options import options_of
 from asnets.policies import RandomPolicy, TaskPolicy
 from asnets.policies.table import SavedPolicy, is_policy, load_policy
 
@@ -20,17 +22,23 @@ if TYPE_CHECKING:
     from asnets.api import Policy
 
 
-def load_trained(model: str) -> Policy:
+def load_trained(model: str, depth: str | None = None) -> Policy:
     """Reads a model file, or the shipped model of that name.
+
+    Args:
+        model: The file or name.
+        depth: What --depth was given, for a recurrent network of another depth.
 
     Raises:
         FileError: If there is none; for a file of another kind, the message says which command takes it.
+        ConfigError: If the network cannot have that depth.
     """
     path = find_model(model)
     from asnets.api import Policy
 
     try:
-        return Policy.load(path)
+        trained = Policy.load(path)
+        return trained if depth is None else trained.at_depth(options_of(NetworkConfig)["depth"].of_text(depth))
     except ModelFileError:
         from asnets.training.checkpoint import FORMAT as CHECKPOINT
 

@@ -22,6 +22,7 @@ from asnets.cli.guarding import (
 )
 from asnets.cli.policies import load_trained
 from asnets.cli.running import (
+    DepthOption,
     DetectDeadEndsOption,
     DomainArgument,
     JsonOption,
@@ -66,6 +67,7 @@ def run(
     threads: ThreadsOption = 1,
     time_limit: TimeLimitOption = None,
     sampled: SampledOption = False,
+    depth: DepthOption = None,
     search: SearchOption = None,
     time_per_step: TimePerStepOption = None,
     rollouts_per_step: RolloutsPerStepOption = None,
@@ -106,7 +108,7 @@ def run(
     )
     deadline = Deadline(time_limit)
     with bounded(deadline, f"running {model} on {problem or domain}"):
-        policy = load_trained(model)
+        policy = load_trained(model, depth)
         task = load(domain, problem, costs or policy.costs, max_actions, lenient, deadline).task
         found = policy.run(
             task,

@@ -116,6 +116,15 @@ DetectDeadEndsOption = Annotated[
 SampledOption = Annotated[
     bool, typer.Option("--sampled", help="Draw actions by their probabilities, instead of the likeliest one.")
 ]
+DepthOption = Annotated[
+    str | None,
+    typer.Option(
+        "--depth",
+        metavar="N|auto",
+        help="Layers of a recurrent network, instead of what the model was trained with; auto: in each state until the "
+        "choice has settled.",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 

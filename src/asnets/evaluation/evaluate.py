@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from asnets.evaluation.rollouts import ENDINGS, Simulation, check_policy, check_
 from asnets.evaluation.statistics import wilson_interval_95
 from asnets.frames import frame
 from asnets.grounding import GroundTask
+from asnets.network.depth import DepthCounts
 from asnets.notebook import NotebookView
 from asnets.policies.guarded import GuardCounts, GuardedPolicy
 from asnets.policies.online_search import OnlineSearch
@@ -45,6 +46,7 @@ class Evaluation(NotebookView):
         failures: One for each way in which runs failed, with an example.
         guard: What a guarded policy's guards did, in all runs that were begun; None for other policies.
         search: What decided beside the policy, or at loops; None where nothing did.
+        depth: How deep a recurrent network went; None for other policies.
     """
 
     task: GroundTask
@@ -55,6 +57,7 @@ class Evaluation(NotebookView):
     failures: tuple[Failure, ...] = ()
     guard: GuardCounts | None = None
     search: OnlineSearch | None = None
+    depth: DepthCounts | None = None
 
     def __repr__(self) -> str:
         cost = "" if self.finished.mean_cost is None else f", mean cost {self.finished.mean_cost:.2f}"
@@ -111,6 +114,7 @@ class Evaluation(NotebookView):
             "failures": [failure.to_dict() for failure in self.failures],
             "guard": None if self.guard is None else self.guard.to_dict(),
             "search": None if self.search is None else self.search.to_dict(),
+            "depth": None if self.depth is None else self.depth._asdict(),
             "seconds": self.seconds,
             "max_steps": self.finished.max_steps,
             "seed": self.finished.seed,
@@ -159,7 +163,7 @@ def evaluate(
     if not 0 < time_limit < math.inf:
         raise ConfigError(f"the time limit must be positive and finite, not {time_limit}")
     within = Deadline(time_limit, within=deadline)
-    spent = network_seconds(policy)
+    spent, depth_before = network_seconds(policy), _depth_counts(policy)
     counted = policy.counts() if isinstance(policy, GuardedPolicy) else None
     run = partial(
         simulate,
@@ -184,9 +188,12 @@ def evaluate(
         "total": within.elapsed,
     }
     guard = policy.counts().since(counted) if isinstance(policy, GuardedPolicy) and counted is not None else None
+    depth = _depth_counts(policy)
     finished = _finished_runs(parts, policy.name, seed, max_steps)
     failures = find_failures(policy, finished, detect_dead_ends=detect_dead_ends, deadline=within)
-    return Evaluation(policy.task, runs, finished, status, seconds, failures, guard, search)
+    if depth is not None and depth_before is not None:
+        depth = depth.since(depth_before)
+    return Evaluation(policy.task, runs, finished, status, seconds, failures, guard, search, depth)
 
 
 @contextmanager
@@ -240,6 +247,14 @@ def _finished_runs(parts: list[Simulation], policy: str, seed: int, max_steps: i
         sum(part.seconds for part in parts),
         numbers,
     )
+
+
+def _depth_counts(policy: TaskPolicy | None) -> DepthCounts | None:
+    """How deep a recurrent network went so far, also one with guards; None for other policies."""
+    if isinstance(policy, GuardedPolicy):
+        return _depth_counts(policy.base)
+    counts = getattr(policy, "depth_counts", None)
+    return None if counts is None else cast("DepthCounts | None", counts())
 
 
 def network_seconds(policy: TaskPolicy) -> tuple[float, float]:

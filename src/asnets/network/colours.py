@@ -104,7 +104,8 @@ class _Refinement:
         self._signature = problems[0].structure.signature
         self._sees = POOLING_OPERATORS[config.pooling_operator].sees
         self._nodes: list[Numbers] | None = None
-        self._actions = self._first_layer()
+        self._inputs = self._actions = self._first_layer()
+        self._outputs: list[Numbers] = []
 
     def add_layer(self) -> None:
         """The colours of a proposition layer, and of the action layer after it."""
@@ -114,22 +115,26 @@ class _Refinement:
             columns = [self._pooled(p, position, source.schema) for position, source in enumerate(sources)]
             if self._config.skip and self._nodes is not None:
                 columns.append(self._nodes[p])
+            if self._config.recurrent and self._nodes is not None:
+                columns += self._truth_and_goal(p)
             nodes.append(number_rows(columns))
         self._nodes = nodes
-        actions = []
+        actions, outputs = [], []
         for s in range(len(self._signature.schemas)):
             schemas = [each.structure.schemas[s] for each in self._problems]
             columns = [self._read(s, position) for position in range(len(schemas[0].slots))]
             if self._config.skip:
                 columns.append(self._actions[s])
-            actions.append(number_rows(columns, sum(map(self._num_rows, schemas, self._problems))))
-        self._actions = actions
+            outputs.append(number_rows(columns, sum(map(self._num_rows, schemas, self._problems))))
+            # What is recalled is read by layers before the last one.
+            actions.append(number_rows([outputs[s], self._inputs[s]]) if self._config.recurrent else outputs[s])
+        self._actions, self._outputs = actions, outputs
 
     def of_actions(self) -> tuple[Numbers, ...]:
         """For each problem, states × actions."""
         results = [np.zeros((len(each), each.structure.num_actions), np.int64) for each in self._problems]
         first_colour = 0
-        for s, colours in enumerate(self._actions):
+        for s, colours in enumerate(self._outputs):
             begin = 0
             for each, result in zip(self._problems, results, strict=True):
                 schema = each.structure.schemas[s]
@@ -146,7 +151,7 @@ class _Refinement:
         Without skip connections all that follows depends on the actions alone.
         """
         digest = hashlib.sha256()
-        for colours in [*self._actions, *((self._nodes or []) if self._config.skip else [])]:
+        for colours in [*self._actions, *self._outputs, *((self._nodes or []) if self._config.skip else [])]:
             _, first, ranks = np.unique(colours, return_index=True, return_inverse=True)
             digest.update(first[ranks].tobytes())
         return digest.digest()
@@ -168,6 +173,11 @@ class _Refinement:
             # Features are compared by value: in single precision, as they are read.
             results.append(number_rows([np.unique(part, return_inverse=True)[1].ravel() for part in joined], num_rows))
         return results
+
+    def _truth_and_goal(self, p: int) -> list[Numbers]:
+        """For each node of a predicate, v and g."""
+        parts = [_truth_and_goal(p, each) for each in self._problems]
+        return [np.concatenate([part[which].ravel() for part in parts]) for which in range(2)]
 
     def _read(self, s: int, position: int) -> Numbers:
         """For each action of a schema, the colour of what fills one of its slots."""
@@ -215,15 +225,21 @@ class _Refinement:
         return schema.num_actions * len(seen)
 
 
-def _first_inputs(slot: SlotStructure, seen: SeenStates) -> list[Numbers]:
-    """What the first layer reads of a slot: actions × states, v and g, or of sets the maximum and minimum of each."""
+def _truth_and_goal(predicate: int, seen: SeenStates) -> tuple[Numbers, Numbers]:
+    """V and g of the nodes of a predicate: nodes × states."""
     structure = seen.structure
-    atoms = structure.predicates[slot.predicate].atoms
+    atoms = structure.predicates[predicate].atoms
     truth = np.empty((len(atoms), len(seen)), np.int64)
     changing = atoms < structure.num_propositions
     truth[changing] = seen.truth[:, atoms[changing]].T
     truth[~changing] = structure.constant_truth[atoms[~changing] - structure.num_propositions, None]
     goal = np.broadcast_to(structure.in_goal[atoms].astype(np.int64)[:, None], truth.shape)
+    return truth, goal
+
+
+def _first_inputs(slot: SlotStructure, seen: SeenStates) -> list[Numbers]:
+    """What the first layer reads of a slot: actions × states, v and g, or of sets the maximum and minimum of each."""
+    truth, goal = _truth_and_goal(slot.predicate, seen)
     if slot.sets is None:
         return [truth[slot.index], goal[slot.index]]
     return [

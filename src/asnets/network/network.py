@@ -13,6 +13,10 @@
 
 ¹ Or what `config.pooling_operator` says.
 
+In a recurrent network n is any number, the depth: layers 2 … n share their weights, which are named 2, and those of
+the last layer are named 3. The layers that share weights also recall the inputs [bansal2022endtoend]: u_a^l ends with
+u_a^1, and v_p^l with v and g of p. So what is given is not lost however deep the network is.
+
 A slot under a quantifier has two inputs instead of one: first the maximum, then the minimum over its set.
 
 An action layer first multiplies the vectors of all nodes by the columns of each slot and then adds up what each action
@@ -21,9 +25,11 @@ asks for: there are many more actions than propositions.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -44,6 +50,13 @@ FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "tanh": torch.tanh,
     "sigmoid": torch.sigmoid,
 }
+
+
+class Recalled(NamedTuple):
+    """What the inputs come to in the layers that recall them: rows for each schema, and for each predicate."""
+
+    actions: list[Tensor]
+    propositions: list[Tensor]
 
 
 class ASNet(nn.Module):
@@ -115,31 +128,52 @@ class ASNet(nn.Module):
         """The weights as they are now, in single precision; they may share the memory of the parameters."""
         return {name: weight.detach().to("cpu", torch.float32).numpy() for name, weight in self._weights.items()}
 
-    def forward(self, batch: Batch, dropout: torch.Generator | None = None) -> Tensor:
+    def forward(self, batch: Batch, dropout: torch.Generator | None = None, depth: int | None = None) -> Tensor:
         """The outputs of the last layer, before the softmax.
 
         Args:
             batch: The states.
             dropout: If given, outputs of all layers but the last are dropped at random, as drawn from this generator.
+            depth: Proposition layers; only recurrent networks can have other than `config.layers`.
 
         Returns:
             One number for each row of the batch's result.
         """
+        layers = self.layers(batch, dropout)
+        for _ in range(depth or self.config.layers):
+            propositions, actions = next(layers)
+        return self.outputs(batch, propositions, actions)
+
+    def layers(
+        self, batch: Batch, dropout: torch.Generator | None = None
+    ) -> Iterator[tuple[list[Tensor], list[Tensor]]]:
+        """The hidden vectors of each layer in turn, of propositions and of actions; without end if recurrent."""
         base: list[Tensor] | None = None
         if self.config.features:
             if batch.action_features is None:
                 raise ValueError("the network reads action features and the batch has none")
             base = batch.action_features
-        actions = self._action_layer(1, batch, batch.features, base, dropout)
-        propositions: list[Tensor] | None = None
-        for layer in range(1, self.config.layers + 1):
-            propositions = self._proposition_layer(layer, batch, actions, propositions, dropout)
-            actions = self._action_layer(layer + 1, batch, propositions, actions if self.config.skip else None, dropout)
-        return torch.cat([part.view(-1) for part in actions]).index_select(0, batch.output)
+        actions = self._action_layer(1, batch, batch.features, base, None, dropout)
+        propositions = self._proposition_layer(1, batch, actions, None, None, dropout)
+        yield propositions, actions
+        recalled = self._recalled(batch, base) if self.config.recurrent else None
+        for layer in itertools.repeat(2) if self.config.recurrent else range(2, self.config.layers + 1):
+            before = actions if self.config.skip else None
+            actions = self._action_layer(layer, batch, propositions, before, recalled, dropout)
+            propositions = self._proposition_layer(layer, batch, actions, propositions, recalled, dropout)
+            yield propositions, actions
 
-    def log_probabilities(self, batch: Batch, dropout: torch.Generator | None = None) -> Tensor:
+    def outputs(self, batch: Batch, propositions: list[Tensor], actions: list[Tensor]) -> Tensor:
+        """The outputs of the last layer, from the hidden vectors of the one before."""
+        before = actions if self.config.skip else None
+        parts = self._action_layer(self.config.weight_layers + 1, batch, propositions, before, None, None)
+        return torch.cat([part.view(-1) for part in parts]).index_select(0, batch.output)
+
+    def log_probabilities(
+        self, batch: Batch, dropout: torch.Generator | None = None, depth: int | None = None
+    ) -> Tensor:
         """The logarithm of the policy, for each row of the batch's result; see `masked_log_softmax`."""
-        return masked_log_softmax(self(batch, dropout), batch)
+        return masked_log_softmax(self(batch, dropout, depth), batch)
 
     def probabilities(self, batch: Batch, dropout: torch.Generator | None = None) -> Tensor:
         """The policy π(a | s), for each row of the batch's result; exactly 0 for disabled actions."""
@@ -151,48 +185,58 @@ class ASNet(nn.Module):
         batch: Batch,
         nodes: list[Tensor],
         base: list[Tensor] | None,
+        recalled: Recalled | None,
         dropout: torch.Generator | None,
     ) -> list[Tensor]:
         """The action modules of a layer.
 
         Args:
-            layer: From 1.
+            layer: From 1, as weights are named.
             batch: The states.
             nodes: For each predicate, what is read of its nodes: v and g, or hidden vectors.
             base: For each schema, what is read beside the slots: c, or hidden vectors.
+            recalled: What the inputs come to, where the layer recalls them.
             dropout: As in `forward`.
         """
         results = []
         for s, schema in enumerate(self.signature.schemas):
-            weight, bias = self._module("action", layer, schema.name)
+            weight, start = self._module("action", layer, schema.name)
             if layer == 1:
                 weight = weight[:, _first_layer_order(schema, self.config)]
-            starts = batch.action_starts[s]
-            sources: list[kernels.Gathered] = []
-            column = 0
-            result: Tensor | None = None
-            if base is not None:
-                width = base[s].shape[1]
-                result = torch.addmm(bias, base[s], weight[:, weight.shape[1] - width :].t())
-            for slot, set_starts in zip(batch.union.slots[s], batch.set_starts[s], strict=True):
-                values, value_starts = nodes[slot.predicate], batch.node_starts[slot.predicate]
-                if slot.sets is not None:
-                    pools = [
-                        kernels.pool(values, value_starts, set_starts, slot.sets, minimum=minimum)
-                        for minimum in (False, True)
-                    ]
-                    values, value_starts = torch.cat(pools, dim=1), set_starts
-                columns = weight[:, column : column + values.shape[1]].t()
-                column += values.shape[1]
-                # The bias is added once: to the base or, cheaper than to every action, to the first slot.
-                first = result is None and not sources
-                product = torch.addmm(bias, values, columns) if first else values @ columns
-                sources.append(kernels.Gathered(product, value_starts, slot.index))
-            if result is None and not sources:
-                result = bias.expand(int(starts[-1]), -1)
-            summed = kernels.gather_sum(result, starts, sources)
-            results.append(summed if layer > self.config.layers else self._activation(summed, dropout))
+            elif recalled is not None:
+                weight = weight[:, : weight.shape[1] - _num_inputs(schema, self.config)]
+                start = recalled.actions[s]
+            result = self._affine(s, weight, start, batch, nodes, None if base is None else base[s])
+            results.append(result if layer > self.config.weight_layers else self._activation(result, dropout))
         return results
+
+    def _affine(
+        self, s: int, weight: Tensor, start: Tensor, batch: Batch, nodes: list[Tensor], base: Tensor | None
+    ) -> Tensor:
+        """What the actions of a schema read, times a weight, added to the bias or to a row for each action."""
+        starts = batch.action_starts[s]
+        sources: list[kernels.Gathered] = []
+        column = 0
+        result = start if start.dim() == 2 else None
+        if base is not None:
+            result = torch.addmm(start, base, weight[:, weight.shape[1] - base.shape[1] :].t())
+        for slot, set_starts in zip(batch.union.slots[s], batch.set_starts[s], strict=True):
+            values, value_starts = nodes[slot.predicate], batch.node_starts[slot.predicate]
+            if slot.sets is not None:
+                pools = [
+                    kernels.pool(values, value_starts, set_starts, slot.sets, minimum=minimum)
+                    for minimum in (False, True)
+                ]
+                values, value_starts = torch.cat(pools, dim=1), set_starts
+            columns = weight[:, column : column + values.shape[1]].t()
+            column += values.shape[1]
+            # The bias is added once: to the base or, cheaper than to every action, to the first slot.
+            first = result is None and not sources
+            product = torch.addmm(start, values, columns) if first else values @ columns
+            sources.append(kernels.Gathered(product, value_starts, slot.index))
+        if result is None and not sources:
+            result = start.expand(int(starts[-1]), -1)
+        return kernels.gather_sum(result, starts, sources)
 
     def _proposition_layer(
         self,
@@ -200,13 +244,16 @@ class ASNet(nn.Module):
         batch: Batch,
         actions: list[Tensor],
         previous: list[Tensor] | None,
+        recalled: Recalled | None,
         dropout: torch.Generator | None,
     ) -> list[Tensor]:
         """The proposition modules of a layer, from the actions of the same layer and the propositions before."""
         results = []
         pool = POOLING_OPERATORS[self.config.pooling_operator].pool
         for p, (name, _) in enumerate(self.signature.predicates):
-            weight, bias = self._module("proposition", layer, name)
+            weight, start = self._module("proposition", layer, name)
+            if recalled is not None:
+                weight, start = weight[:, :-2], recalled.propositions[p]
             sources = self.signature.pool_sources(name, self.config.pooling)
             inputs = [
                 pool(actions[source.schema], batch.action_starts[source.schema], batch.node_starts[p], lists)
@@ -214,8 +261,21 @@ class ASNet(nn.Module):
             ]
             if self.config.skip and previous is not None:
                 inputs.append(previous[p])
-            results.append(self._activation(torch.addmm(bias, torch.cat(inputs, dim=1), weight.t()), dropout))
+            results.append(self._activation(torch.addmm(start, torch.cat(inputs, dim=1), weight.t()), dropout))
         return results
+
+    def _recalled(self, batch: Batch, base: list[Tensor] | None) -> Recalled:
+        """What the inputs, which all layers from the second on read, come to there; with the biases."""
+        actions, propositions = [], []
+        for s, schema in enumerate(self.signature.schemas):
+            weight, bias = self._module("action", 2, schema.name)
+            weight = weight[:, weight.shape[1] - _num_inputs(schema, self.config) :]
+            weight = weight[:, _first_layer_order(schema, self.config)]
+            actions.append(self._affine(s, weight, bias, batch, batch.features, None if base is None else base[s]))
+        for p, (name, _) in enumerate(self.signature.predicates):
+            weight, bias = self._module("proposition", 2, name)
+            propositions.append(torch.addmm(bias, batch.features[p], weight[:, -2:].t()))
+        return Recalled(actions, propositions)
 
     def _module(self, kind: str, layer: int, name: str) -> tuple[Tensor, Tensor]:
         return self._weights[f"{kind}.{layer}.{name}.weight"], self._weights[f"{kind}.{layer}.{name}.bias"]
@@ -256,8 +316,13 @@ def masked_log_softmax(logits: Tensor, batch: Batch) -> Tensor:
     return result.masked_fill(~enabled, -math.inf).view(-1).index_select(0, batch.padded)
 
 
+def _num_inputs(schema: SchemaSignature, config: NetworkConfig) -> int:
+    """The width of u_a^1."""
+    return features_width(config.features) + 2 * sum(2 if slot.is_set else 1 for slot in schema.slots)
+
+
 def _first_layer_order(schema: SchemaSignature, config: NetworkConfig) -> Tensor:
-    """The columns of the first layer in the order in which they are used: v and g of each slot together, then c."""
+    """The columns of u_a^1 in the order in which they are used: v and g of each slot together, then c."""
     before = features_width(config.features)
     read = sum(2 if slot.is_set else 1 for slot in schema.slots)
     pairs = [(before + i, before + read + i) for i in range(read)]

@@ -54,28 +54,30 @@ def weight_shapes(signature: DomainSignature, config: NetworkConfig) -> dict[str
     """The name and shape of each parameter, in a fixed order.
 
     `action.{layer}.{schema}.weight` and `.bias` for layers 1 … n + 1, `proposition.{layer}.{predicate}.weight` and
-    `.bias` for 1 … n; a weight is outputs × inputs. Names are unambiguous whatever the schemas are called: the layer is
-    a number and the ending is fixed.
+    `.bias` for 1 … n, where n is 2 in recurrent networks; a weight is outputs × inputs. Names are unambiguous whatever
+    the schemas are called: the layer is a number and the ending is fixed.
     """
+    last = config.weight_layers + 1
     shapes: dict[str, tuple[int, ...]] = {}
 
     def add(name: str, outputs: int, inputs: int) -> None:
         shapes[f"{name}.weight"] = (outputs, inputs)
         shapes[f"{name}.bias"] = (outputs,)
 
-    for layer in range(1, config.layers + 2):
+    for layer in range(1, last + 1):
+        recalls = config.recurrent and 1 < layer < last
         for schema in signature.schemas:
             read = sum(2 if slot.is_set else 1 for slot in schema.slots)
             first, later = 2 * read + features_width(config.features), config.hidden * (read + config.skip)
-            inputs = first if layer == 1 else later
-            add(f"action.{layer}.{schema.name}", 1 if layer > config.layers else config.hidden, inputs)
-        if layer <= config.layers:
+            inputs = first if layer == 1 else later + (first if recalls else 0)
+            add(f"action.{layer}.{schema.name}", 1 if layer == last else config.hidden, inputs)
+        if layer < last:
             for name, _ in signature.predicates:
                 pools = len(signature.pool_sources(name, config.pooling))
                 add(
                     f"proposition.{layer}.{name}",
                     config.hidden,
-                    config.hidden * (pools + (config.skip and layer > 1)),
+                    config.hidden * (pools + (config.skip and layer > 1)) + (2 if recalls else 0),
                 )
     return shapes
 

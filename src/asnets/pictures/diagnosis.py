@@ -49,7 +49,7 @@ def diagnosis_page(title: str, diagnosis: Diagnosis) -> str:
         >>> asnets.pictures.diagnosis_page("Monster", diagnosis).splitlines()[0]
         '<!DOCTYPE html>'
     """
-    layers = diagnosis.config.layers
+    layers = diagnosis.config.deepest
     parts = [_summary(diagnosis)]
     for conflict in diagnosis.conflicts[:_MOST_DRAWN]:
         parts += [picture.html for picture in pictures_of_conflict(conflict, layers)]
@@ -68,7 +68,7 @@ def _picture(task: GroundTask, state: Ints, action: int, remark: str, *, is_best
 
 
 def _summary(diagnosis: Diagnosis) -> str:
-    layers = diagnosis.config.layers
+    layers = diagnosis.config.deepest
     root = ElementTree.Element("section", {"class": "summary"})
     add(root, "style", TABLE_STYLE)
     add(root, "p", f"{diagnosis.words}.")

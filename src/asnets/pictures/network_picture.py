@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from asnets.grounding import GroundTask
-from asnets.network.config import NetworkConfig
+from asnets.network.config import AUTO, NetworkConfig
 from asnets.network.structure import build_structure
 from asnets.network.weights import num_parameters, weight_shapes
 from asnets.pictures.network_contents import MIN_HEIGHT, PITCH, Group, find_groups, find_relations
@@ -127,12 +127,19 @@ class _Picture:
             f"{_count(len(nodes), 'proposition')} of {_count(len(self.propositions), 'predicate')}"
             f"{f' ({constant:,} of them never change)' if constant else ''}, "
             f"{_count(self._num_relations(), 'related pair')}. "
-            f"{_count(config.layers + 1, 'action layer')} and {_count(config.layers, 'proposition layer')} of hidden "
+            f"{_count(config.weight_layers + 1, 'action layer')} and "
+            f"{_count(config.weight_layers, 'proposition layer')} of hidden "
             f"size {config.hidden}, pooling by {config.pooling}, {'with' if config.skip else 'without'} skip "
             f"connections, action features: {', '.join(config.features) or 'none'}.",
             f"{_count(total, 'parameter')} in total, whatever the size of the problem: in a column, boxes of one "
             "colour share their weights and biases; each column has its own.",
         ]
+        if config.recurrent:
+            depth = "until the choice has settled" if config.depth == AUTO else f"until there are {config.depth}"
+            facts.append(
+                f"The network is recurrent: action and proposition layer 2 are repeated {depth}, with the same "
+                "weights, and each time they also read what the input gives the first layers."
+            )
         keys = []
         if any(any(group.constant) for group in self.propositions):
             keys.append("A dashed box is a proposition that never changes.")
@@ -155,7 +162,7 @@ class _Picture:
 
     def _weights(self, group: Group) -> str:
         """The shapes of a group's weights; layers of the same shape together."""
-        layers = range(1, self.config.layers + 1 + (group.kind == "action"))
+        layers = range(1, self.config.weight_layers + 1 + (group.kind == "action"))
         found = [(self.shapes[f"{group.kind}.{layer}.{group.name}.weight"], layer) for layer in layers]
         parts = []
         for (outputs, inputs), same in itertools.groupby(found, key=lambda each: each[0]):
@@ -171,7 +178,7 @@ class _Picture:
         for kind, groups in (("action", self.actions), ("proposition", self.propositions)):
             labels = [shortened(text) for group in groups for text in (*group.labels, _more(group))]
             widths[kind] = max([130.0, *(2 * _PADDING + _CELL * num_cells(label) for label in labels)])
-        layers = itertools.islice(itertools.cycle(["action", "proposition"]), 2 * self.config.layers + 1)
+        layers = itertools.islice(itertools.cycle(["action", "proposition"]), 2 * self.config.weight_layers + 1)
         gap = min(200.0, max(90.0, self.height * 0.2))
         columns = [_Column("input", 0, 0.0, _END_WIDTH)]
         for position, kind in enumerate([*layers, "output"]):
@@ -228,7 +235,7 @@ class _Picture:
         middle = column.left + column.width / 2
         size, shown = sum(group.size for group in groups), sum(len(group.labels) for group in groups)
         count = _count(size, "module") if size == shown else f"{shown:,} of {_count(size, 'module')}"
-        last = column.kind == "action" and column.layer > self.config.layers
+        last = column.kind == "action" and column.layer > self.config.weight_layers
         outputs = 1 if last else self.config.hidden
         add_text(network, middle, 14, f"{column.kind.capitalize()} layer {column.layer}", "strong middle")
         add_text(network, middle, 30, count, "small middle")

@@ -99,7 +99,7 @@ def _(policy: Policy) -> str:
             ("predicates", cut(f"{name}/{arity}" for name, arity in signature.predicates)),
             (
                 "network",
-                f"{count(config.layers, 'layer')} of hidden size {config.hidden}, {config.nonlinearity}, "
+                f"{config.layers_in_words} of hidden size {config.hidden}, {config.nonlinearity}, "
                 f"{num_parameters(signature, config):,} parameters",
             ),
             ("reads", cut(config.features) or "no action features"),

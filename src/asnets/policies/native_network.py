@@ -12,6 +12,7 @@ from asnets.errors import ConfigError
 from asnets.grounding import GroundTask
 from asnets.grounding.task import Floats, Ints
 from asnets.network.config import NetworkConfig
+from asnets.network.depth import DepthCounts, depth_rule
 from asnets.network.model_file import check_fits
 from asnets.network.pooling import POOLING_OPERATORS
 from asnets.network.signature import DomainSignature
@@ -35,7 +36,8 @@ class NativeNetworkPolicy:
 
     Attributes:
         name: For reports.
-        native: For `simulate` and `trace`. It counts steps, times and recomputed modules: `native.statistics()`.
+        native: For `simulate` and `trace`. It counts steps, times, recomputed modules and, of recurrent networks,
+            layers and steps whose choice has not settled: `native.statistics()`.
     """
 
     def __init__(
@@ -57,7 +59,7 @@ class NativeNetworkPolicy:
             sampled: Whether to draw actions by their probabilities; else the most probable one is taken, of several
                 that are equal within 10⁻⁵ one at random.
             incremental: Whether to compute only what has changed since a state that is remembered. The results are the
-                same, bit for bit.
+                same, bit for bit. Recurrent networks are computed as a whole in each state.
             name: For reports.
             memory: Bytes that each thread may use, about, for remembered values of modules.
             structure: That of the task and the network's kind of pooling, if it is there already; else it is made, and
@@ -77,7 +79,8 @@ class NativeNetworkPolicy:
         self._config = network.config
         self._structure = structure or structure_of(task, network.config.pooling, network.signature)
         weights = native_weights(network, self._structure)
-        self.native = _native.NetworkPolicy(task.native, weights, sampled, incremental, memory)
+        rule = depth_rule(network.config, task)
+        self.native = _native.NetworkPolicy(task.native, weights, sampled, incremental, memory, rule)
 
     def set_weights(self, network: Network) -> None:
         """Goes on with a copy of the weights of a network of the same shape, as a trainer does after each epoch.
@@ -95,6 +98,13 @@ class NativeNetworkPolicy:
     def logits(self, propositions: Ints) -> Singles:
         """The outputs of the network in a state, before the softmax, for all actions."""
         return self.native.logits(propositions)
+
+    def depth_counts(self) -> DepthCounts | None:
+        """How deep a recurrent network went so far; None for others."""
+        if not self._config.recurrent:
+            return None
+        counts = self.native.statistics()
+        return DepthCounts(*(int(counts[name]) for name in ("steps", "layers", "unsettled")))
 
     def distributions(self, states: Sequence[Ints]) -> list[Distribution]:
         return native_distributions(self.native, states)
@@ -148,11 +158,12 @@ def native_weights(network: Network, structure: _native.NetworkStructure) -> _na
 
     return _native.NetworkWeights(
         structure,
-        config.layers,
+        config.weight_layers,
         config.hidden,
         config.nonlinearity,
         config.skip,
+        config.recurrent,
         list(config.features),
-        modules("action", config.layers + 1, [schema.name for schema in network.signature.schemas]),
-        modules("proposition", config.layers, [name for name, _ in network.signature.predicates]),
+        modules("action", config.weight_layers + 1, [schema.name for schema in network.signature.schemas]),
+        modules("proposition", config.weight_layers, [name for name, _ in network.signature.predicates]),
     )

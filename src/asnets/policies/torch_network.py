@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,7 +12,8 @@ import torch
 from asnets import _native
 from asnets.grounding import GroundTask
 from asnets.grounding.task import Floats, Ints
-from asnets.network.batch import DisjointUnion, StateInputs, make_batch
+from asnets.network.batch import Batch, DisjointUnion, StateInputs, make_batch
+from asnets.network.depth import DepthCounts, depth_rule
 from asnets.network.model_file import check_fits
 from asnets.network.network import ASNet, one_torch_thread
 from asnets.network.structure import build_structure
@@ -53,6 +55,8 @@ class TorchNetworkPolicy:
         self.sampled = sampled
         self._device = torch.device(device)
         self._union = DisjointUnion([build_structure(task, network.config.pooling, network.signature)])
+        self._rule = depth_rule(network.config, task)
+        self._counts = DepthCounts(0, 0, 0)
         self._simulator = _native.Simulator(task.native)
         features = network.config.features
         self._features = ActionFeatures(task, features) if features else None
@@ -71,6 +75,10 @@ class TorchNetworkPolicy:
         """The outputs of the network in a state, before the softmax, for all actions."""
         (logits,) = self._logits([propositions], [self._simulator.applicable(propositions)])
         return np.asarray(logits, np.float32)
+
+    def depth_counts(self) -> DepthCounts | None:
+        """How deep a recurrent network went so far; None for others."""
+        return self._counts if self._network.config.recurrent else None
 
     def distributions(self, states: Sequence[Ints]) -> list[Distribution]:
         return [
@@ -91,8 +99,45 @@ class TorchNetworkPolicy:
         )
         batch = make_batch(self._union, [inputs]).to(self._device)
         with torch.inference_mode(), one_torch_thread():
-            (logits,) = batch.by_problem(self._network(batch))
-        return logits.double().cpu().numpy()
+            if self._rule.patience:
+                return self._settled_logits(batch, applicable)
+            self._count([self._rule.least] * len(states))
+            return _matrix(batch, self._network(batch, depth=self._rule.least))
+
+    def _count(self, depths: Sequence[int], unsettled: int = 0) -> None:
+        steps, layers, before = self._counts
+        self._counts = DepthCounts(steps + len(depths), layers + sum(depths), before + unsettled)
+
+    def _settled_logits(self, batch: Batch, applicable: Sequence[Ints]) -> Floats:
+        """The outputs of a recurrent network, for each state at the depth at which its choice has settled."""
+        least, patience, most = self._rule
+        layers = self._network.layers(batch)
+        vectors = next(itertools.islice(layers, least - 1, None))
+        result = _matrix(batch, self._network.outputs(batch, *vectors))
+        choices = [_best(actions, row[actions]).actions for actions, row in zip(applicable, result, strict=True)]
+        unchanged, depths, unsettled = np.zeros(len(result), np.int64), [least] * len(result), 0
+        open_rows = [row for row, actions in enumerate(applicable) if len(actions)]
+        for depth, vectors in zip(range(least + 1, most + 1), layers, strict=False):
+            logits = _matrix(batch, self._network.outputs(batch, *vectors))
+            # Vectors that grow without end say nothing any more: what they said last counts.
+            finite = [row for row in open_rows if np.isfinite(logits[row, applicable[row]]).all()]
+            unsettled += len(open_rows) - len(finite)
+            for row in finite:
+                result[row], depths[row] = logits[row], depth
+                best = _best(applicable[row], logits[row, applicable[row]]).actions
+                unchanged[row] = unchanged[row] + 1 if np.array_equal(best, choices[row]) else 0
+                choices[row] = best
+            open_rows = [row for row in finite if unchanged[row] < patience]
+            if not open_rows:
+                break
+        self._count(depths, unsettled + len(open_rows))
+        return result
+
+
+def _matrix(batch: Batch, rows: torch.Tensor) -> Floats:
+    """A result as states × actions."""
+    (matrix,) = batch.by_problem(rows)
+    return matrix.double().cpu().numpy()
 
 
 def _rows(members: Sequence[Ints], width: int) -> npt.NDArray[np.bool_]:

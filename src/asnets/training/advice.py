@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from asnets.deadline import Deadline
+from asnets.network import NetworkConfig
 from asnets.training.diagnosis.of_training import diagnose_training
 from asnets.training.progress import EpochRecord
 from asnets.training.trainer import Trainer
@@ -69,22 +70,29 @@ def shortcomings(trainer: Trainer, reason: str) -> list[str]:
 def _why(trainer: Trainer) -> str:
     """Why the loss is above what the labels allow."""
     network = trainer.preset.network
-    shape = f"{network.layers} now"
+    deeper, shape = _deeper(network)
     features = f"{', '.join(network.features) or 'none'} now"
     diagnosis = diagnose_training(trainer)
     if diagnosis is None or diagnosis.share is None:
         return (
-            f"the network does not tell the best actions apart. More --layers ({shape}), another --feature "
+            f"the network does not tell the best actions apart. {deeper} ({shape}), another --feature "
             f"({features}), more --learn-steps or another --learning-rate may help"
         )
     states = count(diagnosis.states, "state")
     if diagnosis.share >= _MUCH:
         return f"{diagnosis.words} (in {states} that were looked at; `asnets diagnose` draws such states)"
     return (
-        f"the network does not tell the best actions apart. In {states} that were looked at, neither --layers "
-        f"({shape}) nor --feature ({features}) stands in the way: more --learn-steps, another --learning-rate "
-        f"or a larger --hidden ({network.hidden} now) may help"
+        f"the network does not tell the best actions apart. In {states} that were looked at, neither "
+        f"{deeper.split()[-1]} ({shape}) nor --feature ({features}) stands in the way: more --learn-steps, another "
+        f"--learning-rate or a larger --hidden ({network.hidden} now) may help"
     )
+
+
+def _deeper(config: NetworkConfig) -> tuple[str, str]:
+    """What makes a network see further, and what there is of it."""
+    if config.recurrent:
+        return "A larger --train-depth", f"{config.train_depth} now"
+    return "More --layers", f"{config.layers} now"
 
 
 def _failed(trainer: Trainer, best: EpochRecord) -> list[str]:

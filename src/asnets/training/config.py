@@ -148,8 +148,13 @@ class Preset:
         check_names(options, NetworkConfig, TrainingConfig)
         given = {name: value for name, value in options.items() if value is not None}
         of_network = options_of(NetworkConfig)
+        network = replace(self.network, **{name: value for name, value in given.items() if name in of_network})
+        if not network.recurrent:
+            for name in ("depth", "train_depth"):
+                if name in given:
+                    raise ConfigError(f"{name} is for recurrent networks: {of_network['recurrent'].flag} makes one")
         return Preset(
-            replace(self.network, **{name: value for name, value in given.items() if name in of_network}),
+            network,
             replace(self.training, **{name: value for name, value in given.items() if name not in of_network}),
         )
 

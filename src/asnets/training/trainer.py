@@ -294,7 +294,8 @@ class Trainer:
         total, steps = 0.0, 0
         for _ in range(config.learn_steps if len(self.memory) else 0):
             batch, labels = self.memory.sample(config.batch_size, self.sampling)  # Line 10: Sample-Minibatch.
-            loss = loss_terms(self.network.log_probabilities(batch, self.dropout), labels).sum()
+            depth = self._training_depth()
+            loss = loss_terms(self.network.log_probabilities(batch, self.dropout, depth), labels).sum()
             objective = loss if config.reduction == "sum" else loss / config.batch_size
             if config.l2 > 0:
                 objective = objective + config.l2 * squared_norm(self.network.parameters())
@@ -312,6 +313,11 @@ class Trainer:
         if not all(bool(weight.isfinite().all()) for weight in self.network.parameters()):
             raise self._diverged("weights are no longer numbers")
         return total / max(1, steps)
+
+    def _training_depth(self) -> int | None:
+        """The depth of a minibatch, drawn anew for each; None for networks that have one depth."""
+        config = self.preset.network
+        return int(self.sampling.integers(config.layers, config.train_depth + 1)) if config.recurrent else None
 
     def _judge(self, seconds: dict[str, float]) -> tuple[tuple[int, ...], float | None]:
         """Runs the greedy policy; returns how often each goal was reached, and the mean cost over the teacher's.

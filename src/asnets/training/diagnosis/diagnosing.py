@@ -173,6 +173,7 @@ def diagnose_problems(
             limits.append(f"{problem}: {error}")
             continue
         first = first or task
+        signature = DomainSignature.of(first) if policy is None else policy.signature
         _check_domain(task, first, policy)
         show(f"asking the teacher about {task.problem} ({done + 1} of {len(problems)})")
         runner = RandomPolicy(task) if policy is None else policy.of(task, sampled=True)
@@ -180,7 +181,7 @@ def diagnose_problems(
         if was_cut:
             limits.append(f"{task.problem}: {own.words} was reached after {len(memory):,} labelled states")
         if len(memory):
-            examined.append(examined_states(task, memory, config, (), states))
+            examined.append(examined_states(task, memory, config, signature, (), states))
     if not examined:
         if limits:
             raise LimitError("\n".join(["no state could be labelled", *(f"  {limit}" for limit in limits)]))
@@ -222,6 +223,7 @@ def chosen_options(
 def _check_domain(task: GroundTask, first: GroundTask, policy: TrainedPolicy | None) -> None:
     if policy is not None:
         check_fits(policy.signature, task)
+        return
     differences = DomainSignature.of(first).differences(DomainSignature.of(task))
     if differences:
         raise ConfigError(

@@ -12,6 +12,7 @@ from asnets.grounding import GroundTask
 from asnets.grounding.task import Bools, Ints
 from asnets.network.colours import Numbers, SeenStates
 from asnets.network.config import NetworkConfig
+from asnets.network.signature import DomainSignature
 from asnets.network.structure import Structure, build_structure
 from asnets.planning import ACTION_FEATURES, ActionFeatures
 
@@ -36,14 +37,19 @@ class ExaminedStates:
         enabled: Bools,
         labels: npt.NDArray[Any],
         *,
+        signature: DomainSignature | None = None,
         structures: dict[str, Structure] | None = None,
         features: dict[str, npt.NDArray[Any]] | None = None,
     ) -> None:
-        """Takes them, with what is known of structures (by pooling) and features (S × number of actions × width)."""
+        """Takes them, with what is known of structures (by pooling) and features (S × number of actions × width).
+
+        The signature is that of the network, which may have slots with constants that the task lacks.
+        """
         self.task = task
         self.truth = truth
         self.enabled = enabled
         self.labels = labels
+        self._signature = signature
         self._structures = {} if structures is None else structures
         self._features = {} if features is None else features
 
@@ -58,11 +64,13 @@ class ExaminedStates:
         """Some of the states."""
         features = {name: values[states] for name, values in self._features.items()}
         rows = (self.truth[states], self.enabled[states], self.labels[states])
-        return ExaminedStates(self.task, *rows, structures=self._structures, features=features)
+        return ExaminedStates(
+            self.task, *rows, signature=self._signature, structures=self._structures, features=features
+        )
 
     def structure(self, pooling: str) -> Structure:
         if pooling not in self._structures:
-            self._structures[pooling] = build_structure(self.task, pooling)
+            self._structures[pooling] = build_structure(self.task, pooling, self._signature)
         return self._structures[pooling]
 
     def seen(self, config: NetworkConfig, deadline: Deadline) -> SeenStates:

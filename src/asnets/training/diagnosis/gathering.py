@@ -14,6 +14,7 @@ from asnets.grounding import GroundTask
 from asnets.network.batch import DisjointUnion, StateInputs, make_batch
 from asnets.network.config import NetworkConfig
 from asnets.network.network import ASNet, one_torch_thread
+from asnets.network.signature import DomainSignature
 from asnets.network.structure import build_structure
 from asnets.planning import ACTION_FEATURES
 from asnets.policies.protocol import TaskPolicy
@@ -70,7 +71,12 @@ def ask_teacher(
 
 
 def examined_states(
-    task: GroundTask, memory: ProblemMemory, config: NetworkConfig, features: Sequence[str], states: int
+    task: GroundTask,
+    memory: ProblemMemory,
+    config: NetworkConfig,
+    signature: DomainSignature,
+    features: Sequence[str],
+    states: int,
 ) -> ExaminedStates:
     """States of a memory, evenly spread: so many at most, and no more than there is room for.
 
@@ -78,17 +84,19 @@ def examined_states(
         task: The problem.
         memory: Of the problem.
         config: The shape of the network that is to be diagnosed.
+        signature: Its signature.
         features: Those that the memory holds.
         states: How many.
     """
-    structure = build_structure(task, config.pooling)
+    structure = build_structure(task, config.pooling, signature)
     number = min(len(memory), states, most_states(structure))
     inputs, labels = memory.rows(np.linspace(0, max(0, len(memory) - 1), number).astype(np.int64))
     structures, known = {config.pooling: structure}, {}
     if inputs.action_features is not None:
         ends = np.cumsum([ACTION_FEATURES[name].width for name in features])
         known = dict(zip(features, np.split(inputs.action_features, ends[:-1], axis=2), strict=True))
-    return ExaminedStates(task, inputs.truth, inputs.enabled, labels, structures=structures, features=known)
+    rows = (inputs.truth, inputs.enabled, labels)
+    return ExaminedStates(task, *rows, signature=signature, structures=structures, features=known)
 
 
 def mean_loss(network: ASNet, examined: Sequence[ExaminedStates], loss: str) -> float:

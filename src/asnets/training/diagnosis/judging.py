@@ -94,7 +94,7 @@ def diagnose_states(
 def _coloured(examined: Sequence[ExaminedStates], config: NetworkConfig, deadline: Deadline) -> Colouring:
     """The colours of the last layer of a network."""
     for colouring in refine([each.seen(config, deadline) for each in examined], config):
-        if colouring.layers == config.layers:
+        if colouring.layers == config.deepest:
             return colouring
         deadline.check("telling actions apart")
     raise AssertionError  # The refinement goes on for ever.

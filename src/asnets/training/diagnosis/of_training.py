@@ -28,7 +28,7 @@ def diagnose_training(trainer: Trainer) -> Diagnosis | None:
         return None
     states = max(1, _MOST_STATES // len(trainer.tasks))
     examined = [
-        examined_states(task, memory, network, network.features, states)
+        examined_states(task, memory, network, trainer.network.signature, network.features, states)
         for task, memory in zip(trainer.tasks, trainer.memory.problems, strict=True)
         if len(memory)
     ]

@@ -40,7 +40,7 @@ def find_remedies(
         deadline: When to end; an option for which there is no time is not among the results.
         show: Is told what is going on.
     """
-    most = int(options_of(NetworkConfig)["layers"].most or config.layers)
+    most = int(options_of(NetworkConfig)["train_depth" if config.recurrent else "layers"].most or config.deepest)
     remedies: list[Remedy] = []
     for options, other in _others(config):
         show(f"trying {options or 'more layers'}")
@@ -85,18 +85,18 @@ def _tried(
     Raises:
         LimitError: If the deadline passes before there is an answer.
     """
-    share, layers = 0.0, config.layers
+    share, layers = 0.0, config.deepest
     for colouring in refine([each.seen(config, deadline) for each in examined], config):
         deadline.check("what would separate actions was looked for")
-        if colouring.layers < config.layers:
+        if colouring.layers < config.deepest:
             continue
         gained = 1 - _excess(examined, colouring, loss) / before
         if gained > share + _NOTHING:
             share, layers = min(1.0, gained), colouring.layers
         is_done = share > 1 - _NOTHING
         period = None if colouring.repeats is None else colouring.layers - colouring.repeats
-        is_proved = not is_done and period is not None and colouring.layers - config.layers + 1 >= period
-        if is_done or is_proved or colouring.layers >= max(most, config.layers):
+        is_proved = not is_done and period is not None and colouring.layers - config.deepest + 1 >= period
+        if is_done or is_proved or colouring.layers >= max(most, config.deepest):
             return Remedy(options, layers, 1.0 if is_done else share, colouring.layers, is_proved)
     raise AssertionError  # The refinement goes on for ever.
 

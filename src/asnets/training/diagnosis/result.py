@@ -100,10 +100,11 @@ class Remedy:
     def separates_all(self) -> bool:
         return self.share == 1
 
-    def flags(self, layers: int) -> str:
-        """What to give to `asnets train` in place of so many layers."""
+    def flags(self, config: NetworkConfig) -> str:
+        """What to give to `asnets train` in place of a shape."""
+        depth = f"{'--train-depth' if config.recurrent else '--layers'} {self.layers}"
         return " ".join(
-            [*([self.options] if self.options else []), *([f"--layers {self.layers}"] if self.layers != layers else [])]
+            [*([self.options] if self.options else []), *([depth] if self.layers != config.deepest else [])]
         )
 
     def words(self, layers: int) -> str:
@@ -175,10 +176,10 @@ class Diagnosis:
     @property
     def words(self) -> str:
         """What cannot be learnt, why, and what would help."""
-        layers = count(self.config.layers, "layer")
+        layers = count(self.config.deepest, "layer")
         if not self.conflicts:
             return f"with {layers}, all that the teacher wants can be told apart"
-        conflict = self.conflicts[0].words(self.config.layers)
+        conflict = self.conflicts[0].words(self.config.deepest)
         if self.share is None:
             floors = f"{self.floor:.3f} at least, while the labels allow {self.label_floor:.3f}"
             return f"with {layers} the loss is {floors}: {conflict}; {self.advice}"
@@ -187,15 +188,16 @@ class Diagnosis:
     @property
     def advice(self) -> str:
         """What would separate the actions."""
-        layers = self.config.layers
-        whole = [remedy.flags(layers) for remedy in self.remedies if remedy.separates_all]
+        whole = [remedy.flags(self.config) for remedy in self.remedies if remedy.separates_all]
         if whole:
             return f"{' or '.join(whole[:_MOST_NAMED])} would separate them"
         best = max(self.remedies, key=lambda remedy: remedy.share, default=None)
         if best is None:
             return "what would separate them was not looked for"
         if best.share >= _WORTH_SAYING:
-            return f"{best.flags(layers)} would separate {percent(best.share)} of it, and nothing that was tried all"
+            return (
+                f"{best.flags(self.config)} would separate {percent(best.share)} of it, and nothing that was tried all"
+            )
         is_proved = any(remedy.is_proved and not remedy.options for remedy in self.remedies)
         depth = "no number of layers separates them" if is_proved else "no number of layers that was tried does"
         return f"{depth}, and no feature does"
