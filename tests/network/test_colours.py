@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
@@ -110,9 +111,14 @@ configs = st.builds(
 )
 
 
+def recurrent(config: NetworkConfig) -> NetworkConfig:
+    layers = config.layers + 1
+    return replace(config, layers=layers, recurrent=True, train_depth=layers)
+
+
 @pytest.mark.native
 @settings(max_examples=60, deadline=None)
-@given(tasks(), configs)
+@given(tasks(), configs | configs.map(recurrent))
 def test_colours_are_what_random_weights_tell_apart(task: tuple[Domain, Problem], config: NetworkConfig) -> None:
     ground_task = ground(*task)
     check_against_weights([(ground_task, inputs_of(ground_task, states_of(ground_task, 4), config.features))], config)

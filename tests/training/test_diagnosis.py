@@ -198,7 +198,7 @@ def test_words() -> None:
     assert found.words == (
         "with 2 layers the loss is 0.693 at least, while the labels allow 0.000: (drive start left-1) and "
         "(drive start right-1) look the same within 2 layers; --layers 3 or --feature landmarks --feature relaxed-plan "
-        "would separate them"
+        "or --feature landmarks --feature risk would separate them"
     )
     assert (
         diagnose("default", None, monster(1, 2)).words == "with 2 layers, all that the teacher wants can be told apart"
