@@ -75,6 +75,8 @@ void PlannerSearch::decide(const Word* state, std::span<const ActionId> allowed,
   if (tree_ != nullptr) tree_->set_prior(has_choice && !policy_fails() ? &rollouts_->policy() : nullptr);
   search(id, has_choice ? share_of_search(clock) : 1, decision);
   clock.spend(decision.simulations);
+  // Who decides alone knows one step at least, however little time there was.
+  if (!has_choice && !solver_->graph().is_terminal(id) && !solver_->graph().is_expanded(id)) solver_->graph().expand(id);
   report(id, allowed, decision);
   ++step_;
   const bool is_solved = planner_.is_optimal && solver_->is_solved(id);
@@ -125,7 +127,8 @@ void PlannerSearch::report(StateId state, std::span<const ActionId> allowed, Dec
   std::unordered_map<ActionId, ActionReport> known;
   const std::span<const Puct::ChoiceNode> nodes = tree_ ? tree_->choice_nodes(state) : std::span<const Puct::ChoiceNode>{};
   const ActionId best = solver_->greedy_action(state);
-  SearchGraph::Choices all = graph.choices(state);
+  // Those of the state itself: it may be in a trap that another state represents.
+  SearchGraph::Choices all = graph.own_choices(state);
   std::size_t number = 0;
   for (SearchGraph::Choice choice; all.next(choice); ++number) {
     ActionReport& report = known[choice.action];
@@ -157,9 +160,15 @@ void PlannerSearch::describe(const Word* state, Decision& decision) {
 
 bool PlannerSearch::is_as_good(StateId state, ActionId action) const {
   const SearchGraph& graph = solver_->graph();
-  SearchGraph::Choices all = graph.choices(state);
+  SearchGraph::Choices all = graph.own_choices(state);
   for (SearchGraph::Choice choice; all.next(choice);) {
     if (choice.action != action) continue;
+    // To go on within a trap costs nothing, and may be done for ever.
+    const bool stays = graph.is_trap(graph.representative(state)) &&
+                       std::all_of(choice.successors, choice.successors + choice.size(), [&](StateId successor) {
+                         return graph.representative(successor) == graph.representative(state);
+                       });
+    if (stays) return false;
     // Of states that are not solved, values are lower bounds only.
     const bool is_known = std::all_of(choice.successors, choice.successors + choice.size(),
                                       [&](StateId successor) { return solver_->is_solved(successor); });

@@ -71,6 +71,13 @@ def test_run_says_who_decided(gripper: tuple[Path, Path, Path]) -> None:
     assert all("decision" not in step for step in alone["steps"])
 
 
+def test_a_step_limit_beyond_that_of_rollouts(tires: tuple[Path, Path]) -> None:
+    found = invoke(
+        "simulate", *tires, "--search", "lrtdp", "--rollouts-per-step", 20, "--episodes", 2, "--max-steps", 2**40
+    )
+    assert found.exit_code == 0, found.output
+
+
 def test_the_same_from_python(gripper: tuple[Path, Path, Path]) -> None:
     model, domain, problem = gripper
     policy, task = asnets.Policy.load(model), asnets.load(domain, problem)

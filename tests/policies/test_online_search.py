@@ -86,6 +86,25 @@ def test_with_enough_budget_a_search_is_optimal(search: str, ssp: tuple[Domain, 
     assert q_values(task, explicit, values)[str(decision.search_action)] <= values[0] + 1e-2
 
 
+@pytest.mark.parametrize("with_policy", [True, False])
+def test_a_cycle_that_costs_nothing(with_policy: bool) -> None:
+    """To the planner, states 0, 1 and 2 are one, whose only action is that of state 1 which leads to the goal."""
+    nothing = Fraction(0)
+    around = (
+        ((nothing, {1: ONE}), (nothing, {2: ONE})),
+        ((nothing, {0: ONE}), (ONE, {3: ONE})),
+        ((nothing, {0: ONE}),),
+        (),
+    )
+    task = task_of(RationalMDP(around, frozenset({3})))
+    guard = GuardedPolicy(
+        RandomPolicy(task) if with_policy else None, task, search=OnlineSearch("lrtdp", rollouts_per_step=20)
+    )
+    found = evaluate(guard, runs=20, max_steps=2)
+    assert found.goals == 20
+    assert found.mean_cost == 1
+
+
 # --- Rollouts -------------------------------------------------------------------------------------------------------
 
 
@@ -249,3 +268,6 @@ def test_a_step_without_time_ends(search: str) -> None:
     found = run(guarded, seed=0, deadline=Deadline(60))
     assert found.record.ending == "goal"
     assert [step.action for step in found.steps] == [step.action for step in run(policy, seed=0).steps]
+    # Alone, it does not give up for want of time.
+    alone = run(GuardedPolicy(None, task, search=OnlineSearch(search, time_per_step=1e-9)), seed=0, max_steps=3)
+    assert len(alone.steps) == 3

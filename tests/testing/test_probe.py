@@ -182,6 +182,13 @@ def test_the_budget_ends_it_with_what_there_is() -> None:
     assert len(nothing.limits) == 2
 
 
+def test_the_memory_limit_is_said() -> None:
+    test = probe(asnets.Policy.load("monster"), *family("monster", 8), ProbeOptions(states=3, budget=60, memory=1))
+    assert test.undecided == test.states
+    assert test.limits == (f"the memory limit ended searches; {test.states} states undecided",)
+    assert not test.is_complete
+
+
 def test_files(tmp_path) -> None:  # type: ignore[no-untyped-def]
     from asnets.domains import domain_text
     from asnets.ppddl import write_problem

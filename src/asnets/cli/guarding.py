@@ -10,7 +10,7 @@ from asnets.cli.completion import offer_heuristics, offering
 from asnets.cli.running import require
 from asnets.planning import HEURISTICS
 from asnets.policies.guarded import DEFAULT_ON_LOOP, ON_LOOP
-from asnets.policies.online_search import DEFAULT_TIME_PER_STEP, LEAVES, SEARCHES, OnlineSearch
+from asnets.policies.online_search import DEFAULT_TIME_PER_STEP, LEAVES, MAX_ROLLOUT_STEPS, SEARCHES, OnlineSearch
 
 OnLoopOption = Annotated[
     str | None,
@@ -117,7 +117,7 @@ def online_search(
         leaves: Likewise.
         error_rate: Likewise.
         penalty: Likewise.
-        rollout_steps: Likewise; 0 counts as 1.
+        rollout_steps: Likewise; 0 counts as 1, and more than there may be as that many.
         threads: Likewise.
         memory_limit: Likewise.
 
@@ -143,7 +143,7 @@ def online_search(
         leaves,
         error_rate,
         penalty,
-        max(1, rollout_steps),
+        min(max(1, rollout_steps), MAX_ROLLOUT_STEPS),
         threads,
         memory_limit,
     )

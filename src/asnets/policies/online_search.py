@@ -51,6 +51,7 @@ LEAVES: dict[str, str] = {
 }
 """What puct has at the leaves of its tree, by name."""
 DEFAULT_TIME_PER_STEP = 0.1
+MAX_ROLLOUT_STEPS = 2**31 - 1
 _MAX_COUNT = 2**40
 
 
@@ -116,7 +117,7 @@ class OnlineSearch:
             raise ConfigError(f"the error rate must be above 0 and at most 1, not {self.error_rate}")
         if self.penalty is not None and not 0 < self.penalty <= MAX_COST:
             raise ConfigError(f"the penalty must be above 0 and at most {MAX_COST:g}, not {self.penalty}")
-        if not 1 <= self.rollout_steps < 2**31:
+        if not 1 <= self.rollout_steps <= MAX_ROLLOUT_STEPS:
             raise ConfigError(f"the steps of a rollout must be between 1 and 2^31 - 1, not {self.rollout_steps}")
         if self.memory_limit is not None and not 0 < self.memory_limit <= 2**62:
             raise ConfigError(f"the memory limit must be positive, not {self.memory_limit}")

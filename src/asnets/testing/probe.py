@@ -20,6 +20,7 @@ from asnets.grounding import DEFAULT_LIMITS, GroundTask, Limits, ground
 from asnets.grounding.lifting import problem_at
 from asnets.grounding.task import Ints
 from asnets.loading import LoadedTask, load_stages
+from asnets.planning import resident_memory
 from asnets.planning.solvers import GIVE_UP
 from asnets.policies.protocol import TaskPolicy
 from asnets.ppddl import Domain, Problem, load_task_text, write_domain, write_problem
@@ -311,6 +312,9 @@ class _Tester:
             left = len(found) - len(judged)
             more = f"; {count(left, 'state')} left out" if left else ""
             self._cut.append(f"the budget ended the judging of choices{more}")
+        memory = self._options.memory
+        if pending and memory is not None and resident_memory() >= memory:
+            self._cut.append(f"the memory limit ended searches; {count(len(pending), 'state')} undecided")
         return judged
 
     def _finding(self, judge: Judge, state: FoundState, judgement: Judgement, deadline: Deadline) -> Finding:

@@ -222,7 +222,7 @@ class PolicyTest(NotebookView):
         lost: How many findings were not seen again on a problem that begins in their state: grounding leaves out what
             cannot be reached from there, and the policy, which reads all that is there, may choose otherwise.
         searched_by: What found the bounds.
-        limits: What the budget cut short, in words.
+        limits: What the budget and the memory limit cut short, in words.
         seconds: By part, and in total.
     """
 
@@ -255,7 +255,7 @@ class PolicyTest(NotebookView):
 
     @property
     def is_complete(self) -> bool:
-        """Whether the budget was enough."""
+        """Whether the budget and the memory were enough."""
         return not self.limits
 
     @property
