@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -17,6 +18,10 @@ from tests.support import REPOSITORY
 # Hypothesis keeps no time.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+# Tests run on all cores already. Threads of torch that wait for each other on a busy machine take a hundred times as long:
+# MaskablePPO in docs/gymnasium.md more than ten minutes instead of ten seconds.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and commands would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
