@@ -19,8 +19,8 @@ from tests.support import REPOSITORY
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
-# Tests run on all cores already. Threads of torch that wait for each other take very long on a busy machine: MaskablePPO
-# in docs/gymnasium.md had not ended after five minutes, instead of ten seconds.
+# Tests run on all cores already. Threads of torch that wait for each other take very long on a busy machine: what
+# docs/gymnasium.md learns in ten seconds had not ended after five minutes.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and commands would inherit that.
