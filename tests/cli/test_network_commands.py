@@ -315,7 +315,7 @@ def test_bad_input(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "its goal cannot be reached for less than the dead-end penalty of 3 (--penalty)",
         ),
         (["train", "line.pddl", "done.pddl", "-o", "x"], 2, "line-3 is left out because its goal holds at once"),
-        (["train", "line.pddl", "-o", "x"], 2, "Missing argument 'PROBLEM'"),
+        (["train", "line.pddl", "-o", "x"], 2, "give problems, or files that hold domain and problem"),
         (["train", "line.pddl", "l3.pddl", "-o", "line.pddl/x"], 3, "cannot write the file"),
         (["train", "line.pddl", "l3.pddl", "-o", "x", "--preset", "best"], 2, "error: unknown preset 'best'; expected"),
         (

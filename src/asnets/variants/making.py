@@ -130,7 +130,7 @@ def make_variants(
         ...     _ = file.write(domain_text("blocksworld") + write_problem(generate("blocksworld", 4)))
         >>> (variant,) = make_variants([load_stages("both.pddl")], 1, kinds=["joined"])
         >>> print(len(variant.problem.objects), variant.how)
-        8 blocksworld-n4-s0-i0: joined with blocksworld-n4-s0-i0 (copied block)
+        12 blocks-n4-s0-i0: joined with blocks-n4-s0-i0 (copied block); joined with blocks-n4-s0-i0 (copied block)
     """
     if not given:
         raise ConfigError("there are no problems to make others of")

@@ -103,7 +103,7 @@ def diagnose(
         >>> print(diagnosis.conflicts[0].words(2))
         (drive start left-1) and (drive start right-1) look the same within 2 layers
         >>> [remedy.layers for remedy in diagnosis.remedies if remedy.separates_all]
-        [3, 2]
+        [3, 2, 2]
         >>> asnets.diagnose("default", None, ways, layers=3).conflicts
         ()
     """
