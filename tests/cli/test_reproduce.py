@@ -23,7 +23,7 @@ from asnets.experiments.definition import load_experiment
 from asnets.experiments.executors import LocalExecutor
 from asnets.experiments.results import collect, count_cells, failures
 from asnets.experiments.runner import RunProgress, run_experiments
-from asnets.experiments.shipped import shipped_experiments
+from asnets.experiments.shipped import paper_experiments, shipped_experiments
 from asnets.experiments.store import Row, Store
 from tests.cli.running import COMMAND, ENVIRONMENT, run
 from tests.experiments import report_support as made
@@ -44,7 +44,7 @@ def test_all_at_scale_smoke(tmp_path: Path) -> None:
         found = {each.name: each for each in collect(store)}
         runs = {place.key: place for name in found for place in store.places(name)}
         rows = store.rows()
-    assert tuple(found) == shipped_experiments()
+    assert tuple(found) == paper_experiments()
     assert rows.keys() <= runs.keys()
     for experiment in found.values():
         assert experiment.scale == "smoke"
