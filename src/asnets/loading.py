@@ -103,11 +103,16 @@ def load_text(
         >>> print(asnets.solve(task).value)  # Each coin takes two tosses.
         4.0
     """
-
-    def read() -> tuple[Domain, Problem]:
-        return load_task_text(domain, problem, name=name, lenient=lenient, on_warning=on_warning, deadline=deadline)
-
-    return _ground(read, costs, limits, deadline).task
+    return load_text_stages(
+        domain,
+        problem,
+        name=name,
+        costs=costs,
+        limits=limits,
+        lenient=lenient,
+        on_warning=on_warning,
+        deadline=deadline,
+    ).task
 
 
 def generate(
@@ -154,6 +159,25 @@ def load_stages(
 
     def read() -> tuple[Domain, Problem]:
         return load_task(domain, problem, lenient=lenient, on_warning=on_warning, deadline=deadline)
+
+    return _ground(read, costs, limits, deadline)
+
+
+def load_text_stages(
+    domain: str,
+    problem: str | None = None,
+    *,
+    name: str | None = None,
+    costs: str = "unit",
+    limits: Limits = DEFAULT_LIMITS,
+    lenient: bool = False,
+    on_warning: Callable[[Diagnostic], None] = log_warning,
+    deadline: Deadline = NO_DEADLINE,
+) -> LoadedTask:
+    """As `load_text`; gives what was read, and how long each stage took, besides the task."""
+
+    def read() -> tuple[Domain, Problem]:
+        return load_task_text(domain, problem, name=name, lenient=lenient, on_warning=on_warning, deadline=deadline)
 
     return _ground(read, costs, limits, deadline)
 

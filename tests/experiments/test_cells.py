@@ -10,7 +10,7 @@ import pytest
 
 from asnets.experiments.cells import describe, grid
 from asnets.experiments.definition import Experiment, load_experiment, load_scale
-from asnets.experiments.shipped import scale_names, shipped_experiments
+from asnets.experiments.shipped import paper_experiments, scale_names
 
 
 def changed_keys(experiment: Experiment, change: Callable[[Experiment], Experiment]) -> set[str]:
@@ -57,7 +57,7 @@ def test_seeds() -> None:
 
 
 def test_every_network_with_a_column_in_the_paper_is_of_its_preset() -> None:
-    for name in shipped_experiments():
+    for name in paper_experiments():
         for scale in scale_names():
             systems = [each for each in load_experiment(name, scale).systems if each.kind == "asnet"]
             assert {each.config["preset"] for each in systems if each.paper is not None} == {"paper"}

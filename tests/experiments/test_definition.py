@@ -17,7 +17,7 @@ from asnets.experiments.definition import (
     load_scale,
     preset_of,
 )
-from asnets.experiments.shipped import scale_names, shipped_experiments
+from asnets.experiments.shipped import paper_experiments, scale_names, shipped_experiments
 from asnets.planning import HEURISTICS, PLANNERS
 from asnets.ppddl import write_problem
 
@@ -50,13 +50,15 @@ def trained_on(experiment: Experiment, system: str) -> Counter[int]:
 
 
 def test_names() -> None:
-    assert shipped_experiments() == (
+    assert paper_experiments() == (
         "triangle-tireworld",
         "cosanostra",
         "prob-blocksworld",
         "prob-blocksworld-extended",
         "monster",
     )
+    beyond = ("exploding-blocksworld", "monster-long", "cosanostra-no-landmarks")
+    assert shipped_experiments() == paper_experiments() + beyond
     assert scale_names() == ("smoke", "quick", "paper")
 
 
@@ -120,6 +122,35 @@ def test_monster(scale: str) -> None:
     experiment = load_experiment("monster", scale)
     assert [each.config["options"]["layers"] for each in experiment.systems] == [1, 2, 3, 4] * 2
     assert sizes(experiment) == dict.fromkeys(range(1, 6), 1)
+
+
+@pytest.mark.parametrize("scale", ["quick", "paper"])
+def test_exploding_blocksworld(scale: str) -> None:
+    experiment = load_experiment("exploding-blocksworld", scale)
+    assert sizes(experiment) == dict.fromkeys(range(11, 21), 3)
+    assert trained_on(experiment, "asnet-features") == dict.fromkeys(range(4, 9), 4)
+    kinds = Counter(each.kind for each in experiment.systems)
+    assert kinds == {"asnet": 4, "search": 2, "planner": 4}
+
+
+@pytest.mark.parametrize("scale", ["quick", "paper"])
+def test_monster_long(scale: str) -> None:
+    experiment = load_experiment("monster-long", scale)
+    assert min(sizes(experiment)) == 6
+    assert max(sizes(experiment)) == 50
+    for system in experiment.systems:
+        if system.kind == "asnet":
+            assert trained_on(experiment, system.name) == dict.fromkeys(range(1, 6), 1)
+            assert preset_of(system.config).network.recurrent == (system.name == "recurrent")
+
+
+@pytest.mark.parametrize("scale", ["quick", "paper"])
+def test_cosanostra_without_landmarks(scale: str) -> None:
+    experiment = load_experiment("cosanostra-no-landmarks", scale)
+    assert trained_on(experiment, "no-features") == dict.fromkeys(range(1, 6), 1)
+    networks = [each for each in experiment.systems if each.kind == "asnet"]
+    assert all("landmarks" not in preset_of(each.config).network.features for each in networks)
+    assert {each.guard["search"]["name"] for each in networks if each.guard} == {"puct", "lrtdp"}
 
 
 def test_scale_of_the_paper() -> None:
@@ -295,11 +326,12 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 MONSTER = 'family = "monster"\ntest = { sizes = [1] }\n'
 OWN = MONSTER + 'systems = ["x"]\n'
 NETWORK = OWN + "train = { sizes = [1] }\n[system.x]\nkind = 'asnet'\n"
-KINDS = "asnet, planner, strategy"
-KEYS = "title, family, domain, costs, lenient, systems, system, options, train, test, scales"
+KINDS = "asnet, planner, search, strategy"
+KEYS = "title, family, domain, folder, costs, lenient, systems, system, options, train, test, scales"
 SHIPPED = (
     "asnet-paper-lmcut, asnet-paper-hadd, asnet-paper-hadd-no-landmarks, "
-    "asnet-lmcut, asnet-hadd, asnet-hadd-no-landmarks, ilao-lmcut, ilao-hadd, cgilao-lmcut, cgilao-hadd, "
+    "asnet-lmcut, asnet-hadd, asnet-hadd-no-landmarks, asnet-features, asnet-features-puct, puct, search-lrtdp, "
+    "ilao-lmcut, ilao-hadd, cgilao-lmcut, cgilao-hadd, "
     "lrtdp-lmcut, lrtdp-hadd, ssipp-lmcut, ssipp-hadd, ssipp-lmcut-depth-2, ssipp-hadd-depth-2, us, gn1"
 )
 
@@ -326,8 +358,8 @@ SHIPPED = (
         ("[scales.smoke]\ntraining_seeds = 'x'", "[scales.smoke]: training_seeds must be a whole number from 1 to "
          "1000, not 'x'"),
         ("[scales.smoke]\noptions = 1", "[scales.smoke]: options must be a table, not 1"),
-        (PLANNER, "give either family or domain"),
-        (PLANNER + "family = 'monster'\ndomain = 'd.pddl'", "give either family or domain"),
+        (PLANNER, "give one of family, domain and folder"),
+        (PLANNER + "family = 'monster'\ndomain = 'd.pddl'", "give one of family, domain and folder"),
         ("family = 'monsters'", f"unknown family 'monsters'; expected one of {', '.join(FAMILIES)}"),
         ("family = ['monster']", f"unknown family ['monster']; expected one of {', '.join(FAMILIES)}"),
         ("domain = 3", "domain must be the name of a file, not 3"),

@@ -15,7 +15,7 @@ from asnets.experiments.report.paper import (
     paper_title,
     paper_words,
 )
-from asnets.experiments.shipped import shipped_experiments, shipped_rows, shipped_table
+from asnets.experiments.shipped import paper_experiments, shipped_rows, shipped_table
 from tests.support import REPOSITORY
 
 PAPER = REPOSITORY.parent / "shared" / "paper"
@@ -85,8 +85,8 @@ def test_what_the_paper_says_is_of_its_systems_and_experiments() -> None:
     for question in paper_questions().values():
         assert paper_systems(question.ours.systems)
         assert paper_systems(question.theirs.systems)
-        assert set(question.said) <= set(shipped_experiments())
-    assert set(shipped_table("paper.toml")["experiments"]) <= set(shipped_experiments())
+        assert set(question.said) <= set(paper_experiments())
+    assert set(shipped_table("paper.toml")["experiments"]) <= set(paper_experiments())
     assert paper_systems(["ssipp"]) == [("ssipp", "lm-cut"), ("ssipp", "h-add")]
     for system, variant in paper_results():
         assert paper_title(f"{system} {variant}")

@@ -7,12 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import asnets
 from asnets.errors import ConfigError
 from asnets.experiments.cells import grid
-from asnets.experiments.definition import load_experiment
+from asnets.experiments.definition import load_experiment, preset_of
+from asnets.experiments.shapes import METRICS, misfit
 from asnets.experiments.work import do_cell
+from asnets.network.model_file import read_model
 from asnets.network.pooling import POOLING_OPERATORS
 from tests.experiments.building import tiny_experiment
 
@@ -153,3 +157,86 @@ def test_guards_that_cannot_be_used(tmp_path: Path, line: str, message: str) -> 
         load_experiment(str(path), "smoke")
     assert message in str(caught.value)
     assert "[system.mine]" in str(caught.value)
+
+
+SEARCH = """
+[system.alone]
+kind = "search"
+title = "PUCT"
+search = { name = "puct", rollouts_per_step = 50 }
+"""
+
+
+def test_a_search_without_a_network(tmp_path: Path) -> None:
+    """As `GuardedPolicy` alone makes the same runs."""
+    path = tmp_path / "alone.toml"
+    path.write_text(
+        f'family = "triangle-tireworld"\nsystems = ["alone"]\ntest = {{ sizes = [2] }}\n{SEARCH}', encoding="utf-8"
+    )
+    ((place, cell),) = grid(load_experiment(str(path), "smoke"))
+    assert (place.seed, cell.kind, cell.needs) == (0, "search", None)
+    kept: list[dict[str, Any]] = []
+    outcome, metrics, model = do_cell(cell.payload, None, kept.append)
+    assert (outcome, model, len(kept)) == ("finished", None, 1 + cell.payload["runs"])
+    assert misfit(metrics, METRICS["search"]) is None
+    search = asnets.OnlineSearch("puct", rollouts_per_step=50)
+    policy = asnets.GuardedPolicy(None, asnets.generate("triangle-tireworld", 2), search=search)
+    expected = asnets.evaluate(policy, runs=3, max_steps=cell.payload["max_steps"], seed=0)
+    assert metrics["endings"] == ["goal"] * expected.goals
+    assert sum(metrics["costs"]) / 3 == pytest.approx(expected.mean_cost)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("", "search is missing"),
+        ('search = { name = "best" }', "search: unknown search 'best'"),
+        ('search = { name = "puct" }\non_loop = "next"', "unknown key 'on_loop'"),
+        ('search = { name = "puct" }\nseeds = 0', "seeds must be a whole number from 1"),
+    ],
+)
+def test_searches_that_cannot_be_used(tmp_path: Path, line: str, message: str) -> None:
+    path = tiny_experiment(tmp_path)
+    path.write_text(f'{path.read_text()}\n[system.mine]\nkind = "search"\n{line}\n')
+    with pytest.raises(ConfigError) as caught:
+        load_experiment(str(path), "smoke")
+    assert message in str(caught.value)
+    assert "[system.mine]" in str(caught.value)
+
+
+OPTIONS = [
+    'features = ["landmarks", "distance", "risk"]',
+    'recurrent = true, nonlinearity = "tanh", train_depth = 4, features = []',
+    'teacher_planner = "auto"',
+    "more_problems = 2",
+    "validate_share = 0.5, restarts = 1",
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_options_of_training_mean_the_same_in_experiments(tmp_path: Path, options: str) -> None:
+    """A cell's model is that of `asnets.train` with the same options, from files."""
+    path = tiny_experiment(tmp_path)
+    text = path.read_text().replace("{ sizes = [1] }", "{ sizes = [1, 2] }")
+    path.write_text(text + f"[system.asnet-hadd]\nkind = 'asnet'\noptions = {{ {options} }}\n")
+    cells = {cell.kind: cell for _, cell in grid(load_experiment(str(path), "smoke"))}
+    outcome, metrics, model = do_cell(cells["train"].payload, None, lambda metrics: None)
+    assert outcome == "finished"
+    assert model is not None
+    assert misfit(metrics, METRICS["train"]) is None
+    (tmp_path / "files").mkdir()
+    files = []
+    for each in cells["train"].payload["problems"]:
+        files.append(tmp_path / "files" / f"{each['name']}.pddl")
+        files[-1].write_text(each["problem"], encoding="utf-8")
+    domain = tmp_path / "files" / "domain.pddl"
+    domain.write_text(cells["train"].payload["problems"][0]["domain"], encoding="utf-8")
+    settings = cells["train"].payload["settings"]
+    policy = asnets.train(domain, files, seed=0, **settings["options"])
+    found = read_model(model)
+    assert policy.training["more_problems"] == found.training["more_problems"]
+    assert len(found.training["more_problems"]) == preset_of(settings).training.more_problems
+    policy.save(tmp_path / "files.asnet")
+    expected = read_model((tmp_path / "files.asnet").read_bytes()).weights.arrays()
+    for name, values in found.weights.arrays().items():
+        np.testing.assert_array_equal(values, expected[name])

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from asnets.cli.completion import offer_experiments, offering
 from asnets.cli.running import require
-from asnets.experiments.shipped import shipped_experiments
+from asnets.experiments.shipped import paper_experiments, shipped_experiments
 from asnets.progress import PROGRESS
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def reproduce(
         list[str],
         typer.Argument(
             metavar="NAME",
-            help=f"Experiments: all, {', '.join(shipped_experiments())}, or a TOML file of your own (see "
-            "docs/reproduce.md).",
+            help=f"Experiments: all (of the paper), {', '.join(shipped_experiments())}, or a TOML file of your own "
+            "(see docs/reproduce.md).",
             autocompletion=offer_experiments,
         ),
     ],
@@ -87,7 +87,7 @@ def reproduce(
     from asnets.experiments.runner import Selection, run_experiments
     from asnets.experiments.store import FILE_NAME, Store
 
-    chosen = dict.fromkeys(each for name in names for each in (shipped_experiments() if name == "all" else (name,)))
+    chosen = dict.fromkeys(each for name in names for each in (paper_experiments() if name == "all" else (name,)))
     experiments = [load_experiment(name, scale) for name in chosen]
     for name, count in Counter(each.name for each in experiments).items():
         require(count == 1, f"{count} experiments are called {name!r}; give them other names, or folders of their own")

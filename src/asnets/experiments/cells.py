@@ -11,9 +11,10 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from asnets.experiments.definition import Experiment, ProblemText, System, load_scale, preset_of
+from asnets.experiments.definition import Experiment, System, load_scale, preset_of
+from asnets.experiments.problem_reader import ProblemText
 
-CellKind = Literal["train", "asnet", "planner", "strategy"]
+CellKind = Literal["train", "asnet", "planner", "search", "strategy"]
 
 _TRAINING_GRACE = 30.0
 """Training keeps its time limit itself; a cell that has not ended so many seconds later is killed."""
@@ -111,7 +112,7 @@ def _test(experiment: Experiment, system: System, problem: ProblemText, seed: in
         return Cell(_key(payload), "planner", payload)
     payload |= {
         "runs": scale.asnet_runs,
-        "max_steps": scale.planner_max_steps if training is None else scale.max_steps,
+        "max_steps": scale.planner_max_steps if system.kind == "strategy" else scale.max_steps,
         "cut_offs": asdict(scale.asnet_cut_offs),
     } | ({"settings": system.config} if training is None else {"model": training.key})
     if system.guard:

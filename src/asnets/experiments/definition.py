@@ -1,13 +1,13 @@
 """Experiments as data: TOML files with training problems, test problems and systems.
 
-An experiment is either of a family that has a generator, or of a user's own files:
+An experiment is of a family that has a generator, of a user's own files, or of a folder of files, in their order:
 
-    family = "triangle-tireworld"          domain = "domain.pddl"
-    systems = ["asnet-hadd", "lrtdp-hadd"] systems = ["asnet-hadd", "lrtdp-hadd"]
-    [train]                                [train]
-    sizes = [1, 2, 3]                      problems = ["small/*.pddl"]
-    [test]                                 [test]
-    sizes = [4, 5, 6]                      problems = [{ file = "large.pddl", size = 12 }]
+    family = "triangle-tireworld"   domain = "domain.pddl"                                folder = "competition"
+    systems = ["asnet-hadd"]        systems = ["asnet-hadd"]                              systems = ["asnet-hadd"]
+    [train]                         [train]                                               [train]
+    sizes = [1, 2, 3]               problems = ["small/*.pddl"]                           last = 5
+    [test]                          [test]                                                [test]
+    sizes = [4, 5, 6]               problems = [{ file = "large.pddl", size = 12 }]       first = 6
 
 Systems are named after the tables of `files/systems.toml`, or of `[system.NAME]` in the experiment itself. How long and
 how often they run is the matter of a scale (`files/scales.toml`); `[scales.NAME]` in an experiment changes problems,
@@ -17,49 +17,26 @@ systems, cut-offs and the like for a scale. docs/reproduce.md describes every ke
 from __future__ import annotations
 
 import tomllib
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from asnets.domains import FAMILIES, domain_text, generate
 from asnets.errors import ConfigError, FileError
 from asnets.evaluation.blocks_strategies import STRATEGIES
 from asnets.evaluation.rollouts import MAX_EPISODES
+from asnets.experiments.problem_reader import LARGEST, SOURCES, ProblemReader, ProblemText
 from asnets.experiments.shipped import scale_names, shipped_experiments, shipped_table
 from asnets.experiments.toml_table import TomlTable, is_text, is_whole
-from asnets.grounding.costs import COST_MODES
 from asnets.network import NetworkConfig
 from asnets.planning import HEURISTICS, PLANNERS
 from asnets.policies.guarded import ON_LOOP
 from asnets.policies.online_search import OnlineSearch
-from asnets.ppddl import load_task, write_domain, write_problem
 from asnets.training.config import PRESETS, Preset, TrainingConfig
 
-SystemKind = Literal["asnet", "planner", "strategy"]
-_LARGEST = 10**9
-"""Of sizes and depths."""
+SystemKind = Literal["asnet", "planner", "search", "strategy"]
 _MOST_SEEDS = 1000
 _MOST_MEMORY = 2**62
-
-
-@dataclass(frozen=True)
-class ProblemText:
-    """A problem with its domain, as PPDDL, so that it can be sent to another machine.
-
-    Attributes:
-        size: Orders problems; those of one size are averaged in charts.
-        paper: Its name in the paper's tables; None if it is not there.
-        costs: Of actions: "unit", or "metric" for those of the problem.
-    """
-
-    name: str
-    size: int
-    domain: str
-    problem: str
-    paper: str | None = None
-    costs: str = "unit"
 
 
 @dataclass(frozen=True)
@@ -69,8 +46,8 @@ class System:
     Attributes:
         name: As in files and on the command line.
         title: For people.
-        config: For an ASNet `preset` and `options`; for a planner `planner`, `heuristic` and `depth`; for a strategy
-            `strategy`.
+        config: For an ASNet `preset` and `options`; for a planner `planner`, `heuristic` and `depth`; for a search
+            `search`, a table of the options of `asnets.OnlineSearch`; for a strategy `strategy`.
         paper: System and variant in the paper's tables; None if it is not there.
         train: The training problems of an ASNet.
         seeds: How many seeds it is run with: a planner's search, an ASNet's training.
@@ -202,7 +179,7 @@ def load_scale(name: str) -> Scale:
     return Scale(name=name, **(table | limits))
 
 
-_KEYS = ("title", "family", "domain", "costs", "lenient", "systems", "system", "options", "train", "test", "scales")
+_KEYS = ("title", *SOURCES, "costs", "lenient", "systems", "system", "options", "train", "test", "scales")
 _REPLACED_KEYS = ("systems", "train", "test")
 
 
@@ -216,7 +193,7 @@ def _experiment(name: str, file: TomlTable, scale_name: str, folder: Path) -> Ex
         file, values={**file.values, **{key: changes.values[key] for key in _REPLACED_KEYS if key in changes}}
     )
     common = file.table("options").values
-    reader = _ProblemReader(file, folder)
+    reader = ProblemReader(file, folder)
     own = file.table("system")
     known = {**shipped_table("systems.toml"), **{system: own.table(system).values for system in own.values}}
     names = file.names("systems")
@@ -244,8 +221,8 @@ _COUNTS = {
     "training_seeds": _MOST_SEEDS,
     "runs": MAX_EPISODES,
     "asnet_runs": MAX_EPISODES,
-    "max_steps": _LARGEST,
-    "planner_max_steps": _LARGEST,
+    "max_steps": LARGEST,
+    "planner_max_steps": LARGEST,
 }
 """Whole numbers of a scale, with the largest value that an experiment may give them."""
 
@@ -276,6 +253,7 @@ def _changed_cut_offs(cut_offs: CutOffs, changes: TomlTable) -> CutOffs:
 _KEYS_OF_KIND: dict[str, tuple[str, ...]] = {
     "asnet": ("kind", "title", "paper", "preset", "options", "train", "seeds", "search", "on_loop", "shield"),
     "planner": ("kind", "title", "paper", "planner", "heuristic", "depth", "seeds"),
+    "search": ("kind", "title", "search", "seeds"),
     "strategy": ("kind", "title", "paper", "strategy"),
 }
 
@@ -285,7 +263,7 @@ def _system(
     table: TomlTable,
     common: Mapping[str, Any],
     scale: Scale,
-    reader: _ProblemReader,
+    reader: ProblemReader,
     train: TomlTable | None,
 ) -> System:
     kind: SystemKind = table.one_of("kind", _KEYS_OF_KIND)
@@ -312,8 +290,13 @@ def _system(
             "heuristic": table.one_of("heuristic", HEURISTICS, "lmcut"),
             "depth": (depth := table.values.get("depth")),
         }
-        if depth is not None and (config["planner"] != "ssipp" or not is_whole(depth) or not 1 <= depth <= _LARGEST):
-            raise table.error(f"depth must be a whole number from 1 to {_LARGEST}, and is for ssipp alone")
+        if depth is not None and (config["planner"] != "ssipp" or not is_whole(depth) or not 1 <= depth <= LARGEST):
+            raise table.error(f"depth must be a whole number from 1 to {LARGEST}, and is for ssipp alone")
+    elif kind == "search":
+        seeds = table.count("seeds", _MOST_SEEDS, scale.training_seeds)
+        config = {"search": _search(table)}
+        if not config["search"]:
+            raise table.error("search is missing")
     else:
         config = {"strategy": table.one_of("strategy", STRATEGIES)}
     return System(name, kind, title, config, paper, problems, seeds, guard)
@@ -329,20 +312,26 @@ def guard_options(guard: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _guard(table: TomlTable) -> dict[str, Any]:
+    on_loop, shield = table.one_of("on_loop", ON_LOOP, "none"), table.flag("shield", False)
+    search = _search(table)
+    if on_loop == "search" and not search:
+        raise table.error('on_loop = "search" needs a search to ask')
+    guard = {"search": search} if search else {}
+    return guard | ({"on_loop": on_loop} if on_loop != "none" else {}) | ({"shield": True} if shield else {})
+
+
+def _search(table: TomlTable) -> dict[str, Any]:
+    """The options of an online search; none if there is no such table."""
     search = table.table("search", "search")
     search.check_keys(each.name for each in fields(OnlineSearch))
-    on_loop, shield = table.one_of("on_loop", ON_LOOP, "none"), table.flag("shield", False)
-    guard = {"search": dict(search.values)} if "search" in table else {}
-    guard |= ({"on_loop": on_loop} if on_loop != "none" else {}) | ({"shield": True} if shield else {})
-    try:
-        guard_options(guard)
-    except ConfigError as error:
-        raise search.error(str(error)) from None
-    except TypeError:
-        raise search.error("name is missing, or a value is of the wrong type") from None
-    if on_loop == "search" and not search.values:
-        raise table.error('on_loop = "search" needs a search to ask')
-    return guard
+    if "search" in table:
+        try:
+            OnlineSearch(**search.values)
+        except ConfigError as error:
+            raise search.error(str(error)) from None
+        except TypeError:
+            raise search.error("name is missing, or a value is of the wrong type") from None
+    return dict(search.values)
 
 
 def preset_of(config: Mapping[str, Any]) -> Preset:
@@ -360,88 +349,3 @@ def _check_options(config: Mapping[str, Any], table: TomlTable) -> None:
         raise table.error(str(error)) from None
     except TypeError:
         raise options.error("a value is of the wrong type") from None
-
-
-class _ProblemReader:
-    """Makes the problems of an experiment: from the generator of its family, or from files."""
-
-    def __init__(self, file: TomlTable, folder: Path) -> None:
-        self._family, self._domain = file.values.get("family"), file.values.get("domain")
-        if (self._family is None) == (self._domain is None):
-            raise file.error("give either family or domain")
-        if self._domain is not None:
-            file.text("domain", expected="the name of a file")
-        elif not is_text(self._family) or self._family not in FAMILIES:
-            raise file.error(f"unknown family {self._family!r}; expected one of {', '.join(FAMILIES)}")
-        self._costs: str = file.one_of("costs", COST_MODES, "unit")
-        self._lenient: bool = file.flag("lenient", False)
-        self._folder = folder
-
-    def problems(self, table: TomlTable) -> tuple[ProblemText, ...]:
-        problems = tuple(self._generated(table) if self._family is not None else self._read(table))
-        if not problems:
-            raise table.error("there are no problems")
-        names = Counter(each.name for each in problems)
-        double = next((name for name, number in names.items() if number > 1), None)
-        if double is not None:
-            advice = (
-                "give one of them another name in its file"
-                if self._family is None
-                else "name each size once, and leave out count where the family has one problem of each size"
-            )
-            raise table.error(f"two problems are called {double!r}; {advice}")
-        return problems
-
-    def _generated(self, table: TomlTable) -> Iterable[ProblemText]:
-        assert self._family is not None
-        table.check_keys(("sizes", "count", "seed", "paper"))
-        sizes, count, seed = table.sizes("sizes"), table.values.get("count", 1), table.values.get("seed", 0)
-        if not is_whole(count) or count < 1 or not is_whole(seed) or seed < 0:
-            raise table.error("count must be at least 1 and seed at least 0, both whole numbers")
-        text = domain_text(self._family)
-        for size in sizes:
-            for index in range(count):
-                try:
-                    problem = generate(self._family, size, seed=seed, index=index)
-                except ConfigError as error:
-                    raise table.error(str(error)) from None
-                paper = _paper_name(table, size, index + 1) if "paper" in table else None
-                yield ProblemText(problem.name, size, text, write_problem(problem), paper, self._costs)
-
-    def _read(self, table: TomlTable) -> Iterable[ProblemText]:
-        assert self._domain is not None
-        table.check_keys(("problems",))
-        position = 0
-        for entry in table.value("problems", "a list of files", lambda value: isinstance(value, list)):
-            named = {"file": entry} if isinstance(entry, str) else entry
-            if isinstance(named, dict):
-                TomlTable(named, table.where).check_keys(("file", "size"))
-            if not isinstance(named, dict) or not isinstance(named.get("file"), str):
-                raise table.error(f"a problem is a file, or {{ file = …, size = … }}, not {entry!r}")
-            for path in self._files(named["file"], table):
-                position += 1
-                name = f"the size of {named['file']}"
-                size = TomlTable({name: named.get("size", position)}, table.where).count(name, _LARGEST)
-                domain, problem = load_task(self._folder / self._domain, path, lenient=self._lenient)
-                yield ProblemText(problem.name, size, write_domain(domain), write_problem(problem), costs=self._costs)
-
-    def _files(self, pattern: str, table: TomlTable) -> list[Path]:
-        if not any(sign in pattern for sign in "*?["):
-            return [self._folder / pattern]
-        root = Path(pattern).anchor
-        folder = Path(root) if root else self._folder
-        try:
-            matching = list(folder.glob(pattern.removeprefix(root)))
-        except (ValueError, NotImplementedError) as error:
-            raise table.error(f"cannot use the pattern {pattern!r}: {error}") from None
-        if not matching:
-            raise table.error(f"no file matches {pattern!r}")
-        return sorted(matching, key=lambda path: (len(path.name), path.name))
-
-
-def _paper_name(table: TomlTable, size: int, number: int) -> str:
-    pattern = table.values["paper"]
-    try:
-        return str.format(pattern, size=size, number=number)
-    except (TypeError, LookupError, ValueError, AttributeError, MemoryError):
-        raise table.error(f"paper must be text with {{size}} and {{number}}, not {pattern!r}") from None

@@ -50,7 +50,7 @@ def _context() -> multiprocessing.context.ForkServerContext:
     modules = ["asnets.experiments.work"]
     if is_installed("torch"):
         # torch's optimisers load the last when they are first used, which takes longer than a small training.
-        modules += ["asnets.training.trainer", "asnets.policies.torch_network", "torch._dynamo"]
+        modules += ["asnets.training.session", "asnets.policies.torch_network", "torch._dynamo"]
     context.set_forkserver_preload(modules)
     return context
 

@@ -18,6 +18,7 @@ PAYLOAD: dict[str, Shape] = {
     "train": _PAYLOAD,
     "asnet": _TEST | {"model": str},
     "planner": _TEST,
+    "search": _TEST,
     "strategy": _TEST,
 }
 """Of cells, by kind."""
@@ -37,6 +38,7 @@ METRICS: dict[str, Shape] = {
     "train": {"epochs?": int, "ended?": str, "cpu?": float, "curve?": [_LEVEL], "reason?": str},
     "asnet": _RUNS | {"exact?": (_EXACT, None)},
     "planner": _RUNS,
+    "search": _RUNS,
     "strategy": _RUNS,
 }
 """Of results, by kind of cell."""

@@ -1,4 +1,4 @@
-"""The files of the package: the paper's experiments, its numbers and what it asks; systems and scales."""
+"""The files of the package: experiments, the paper's numbers and what it asks; systems and scales."""
 
 from __future__ import annotations
 
@@ -21,9 +21,14 @@ def shipped_rows(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(_text(name).splitlines()))
 
 
+def paper_experiments() -> tuple[str, ...]:
+    """The names of the paper's experiments, in its order."""
+    return tuple(shipped_table("experiments.toml")["paper"])
+
+
 def shipped_experiments() -> tuple[str, ...]:
-    """The names of the experiments of the package, in the order of the paper."""
-    return tuple(shipped_table("experiments.toml")["order"])
+    """The names of all experiments of the package: the paper's, then those that go on where it ends."""
+    return (*paper_experiments(), *shipped_table("experiments.toml")["beyond"])
 
 
 def scale_names() -> tuple[str, ...]:

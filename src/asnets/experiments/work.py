@@ -30,10 +30,10 @@ from asnets.evaluation.rollouts import ENDINGS, simulate
 from asnets.experiments.definition import guard_options, preset_of
 from asnets.extras import require_torch
 from asnets.grounding import GroundTask
-from asnets.loading import load_text
+from asnets.loading import LoadedTask, load_text_stages
 from asnets.network.model_file import model_bytes, read_model
 from asnets.planning import SearchLimits, Solver
-from asnets.policies.guarded import guarded
+from asnets.policies.guarded import GuardedPolicy, guarded
 from asnets.policies.networks import network_policy
 from asnets.policies.protocol import TaskPolicy
 from asnets.verification.verify import verify
@@ -57,20 +57,27 @@ def do_cell(payload: dict[str, Any], model: bytes | None, keep: Keep) -> tuple[s
             return *_run_network(payload, model, keep), None
         case "planner":
             return *_plan(payload, keep), None
+        case "search":
+            return *_search(payload, keep), None
         case _:
             return *_follow_strategy(payload), None
 
 
 def _train(payload: dict[str, Any]) -> tuple[str, Metrics, bytes]:
     require_torch("training")
-    from asnets.training.trainer import Trainer, train
+    from asnets.training.session import run_training
 
     preset = preset_of(payload["settings"])
     deadline = Deadline(preset.training.time_limit)
-    tasks = [read_task(each) for each in payload["problems"]]
+    loaded = [_load(each) for each in payload["problems"]]
     begin = time.process_time()
-    trainer = Trainer(tasks, preset, seed=payload["seed"], deadline=deadline)
-    reason = train(trainer)
+    trainer, reason = run_training(
+        range(len(loaded)),
+        lambda number, deadline: loaded[number],
+        preset,
+        seed=payload["seed"],
+        deadline=deadline,
+    )
     cpu = time.process_time() - begin
     result = trainer.result() | {"ended": reason}
     curve = [
@@ -96,22 +103,40 @@ def _run_network(payload: dict[str, Any], model: bytes, keep: Keep) -> tuple[str
     policy = guarded(network_policy(network, task), **guard_options(payload.get("guard", {})))
     loaded = time.process_time()
 
+    def more() -> Metrics:
+        features, in_network = network_seconds(policy)
+        seconds = {"load": loaded - start, "execute": time.process_time() - loaded}
+        return {"seconds": seconds | {"features": features, "network": in_network}}
+
+    outcome, metrics = _execute(payload, start, _runs_of(policy, payload), more, keep)
+    left = payload["cut_offs"]["time_limit"] - (time.process_time() - start)
+    if outcome == "finished" and left > 0 and not getattr(policy, "has_memory", False):
+        metrics |= {"exact": _exact(policy, min(left, _EXACT_SECONDS))}
+    return outcome, metrics
+
+
+def _search(payload: dict[str, Any], keep: Keep) -> tuple[str, Metrics]:
+    """An online search without a network."""
+    start = time.process_time()
+    policy = GuardedPolicy(None, read_task(payload["problem"]), **guard_options(payload["settings"]))
+    loaded = time.process_time()
+
+    def more() -> Metrics:
+        return {"seconds": {"load": loaded - start, "execute": time.process_time() - loaded}}
+
+    return _execute(payload, start, _runs_of(policy, payload), more, keep)
+
+
+def _runs_of(policy: TaskPolicy, payload: dict[str, Any]) -> Callable[[int], tuple[int, float]]:
+    """What makes the run of a number; it returns how it ended and its cost."""
+
     def run(number: int) -> tuple[int, float]:
         found = simulate(
             policy, episodes=1, max_steps=payload["max_steps"], seed=payload["seed"], threads=1, first=number
         )
         return int(found.endings[0]), float(found.costs[0])
 
-    def more() -> Metrics:
-        features, in_network = network_seconds(policy)
-        seconds = {"load": loaded - start, "execute": time.process_time() - loaded}
-        return {"seconds": seconds | {"features": features, "network": in_network}}
-
-    outcome, metrics = _execute(payload, start, run, more, keep)
-    left = payload["cut_offs"]["time_limit"] - (time.process_time() - start)
-    if outcome == "finished" and left > 0 and not getattr(policy, "has_memory", False):
-        metrics |= {"exact": _exact(policy, min(left, _EXACT_SECONDS))}
-    return outcome, metrics
+    return run
 
 
 def _exact(policy: TaskPolicy, seconds: float) -> Metrics | None:
@@ -213,4 +238,8 @@ def _metrics(payload: dict[str, Any], endings: list[int], costs: list[float]) ->
 
 def read_task(text: dict[str, str]) -> GroundTask:
     """The ground task of a problem in a payload."""
-    return load_text(text["domain"], text["problem"], costs=text.get("costs", "unit"))
+    return _load(text).task
+
+
+def _load(text: dict[str, str]) -> LoadedTask:
+    return load_text_stages(text["domain"], text["problem"], costs=text.get("costs", "unit"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,7 +15,7 @@ from asnets.loading import generate
 from asnets.network import DomainSignature
 from asnets.ppddl import load_task, parse_file
 from asnets.training.problems import task_size
-from asnets.words import count
+from asnets.words import by_number, count
 
 _INSTANCES = 3
 """Of each size, where problems of a size differ."""
@@ -120,7 +119,7 @@ class FolderSupply:
             for problem in problems:
                 name = f"{path}:{problem.name}" if len(problems) > 1 else str(path)
                 load_task(domain, name, lenient=lenient, on_warning=lambda warning: None)
-                entries.append((len(problem.objects), len(problem.init), _natural(path.name), problem.name, name))
+                entries.append((len(problem.objects), len(problem.init), by_number(path.name), problem.name, name))
         if not entries:
             raise FileError(f"{folder}: the folder holds no problems (*.pddl)")
         entries.sort()
@@ -136,11 +135,6 @@ class FolderSupply:
             return None
         deadline.check(f"{self._names[number]} was read")
         return self._read(self._names[number], deadline)
-
-
-def _natural(name: str) -> list[tuple[int, str]]:
-    """A key that puts p9 before p10."""
-    return [(int(digits or 0), text) for text, digits in re.findall(r"(\D*)(\d*)", name)]
 
 
 class Draw:

@@ -157,7 +157,13 @@ def _seeds(experiments: Sequence[ExperimentResults]) -> str:
         for system in networks(experiment)
     }
     planners = max((each.definition["scale"]["seeds"] for each in experiments), default=0)
-    return "; ".join([*trainings, f"planners {_range(range(planners))}", "strategies 0"])
+    searches = {
+        f"searches {_range({seed for name, _, seed in experiment.seed_scores if name == system.name})}": None
+        for experiment in experiments
+        for system in experiment.systems
+        if system.kind == "search"
+    }
+    return "; ".join([*trainings, f"planners {_range(range(planners))}", *searches, "strategies 0"])
 
 
 def _range(seeds: Collection[int]) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from asnets.experiments.results import ExperimentResults, SystemInfo
-from asnets.experiments.shipped import shipped_experiments
+from asnets.experiments.shipped import paper_experiments
 from asnets.planning import HEURISTICS, PLANNERS
 
 
 def is_in_paper(experiment: ExperimentResults) -> bool:
-    """Whether the paper has the experiment; a user's own cannot have its name."""
-    return experiment.name in shipped_experiments()
+    """Whether the paper has the experiment; a user's own cannot have the name of one of the package."""
+    return experiment.name in paper_experiments()
 
 
 def networks(experiment: ExperimentResults) -> list[SystemInfo]:
