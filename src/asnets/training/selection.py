@@ -187,8 +187,9 @@ class Validation:
         seconds = self._config.validate_run_seconds
         own = Deadline(seconds * self._config.judge_runs, within=deadline)
         record = self._run(network, self.problems[-1], own, deadline)
-        if record is None:
+        if record is None or own.has_passed():
             self._draw.why_over = f"a run on {self.problems.pop().task.problem} takes more than {seconds:g} s"
+            return None
         return record
 
     def result(self) -> dict[str, Any]:
