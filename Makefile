@@ -46,8 +46,9 @@ lint: $(DEV_STAMP)  ## Style, types and import layers.
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-# A file of tests stays in one process: what its tests share is made once.
-PYTEST := -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile
+# A file of tests stays in one process: what its tests share is made once. A test that hangs is ended after 25 minutes and
+# shows where it was; what is only slow never takes as long.
+PYTEST := -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile --timeout 1500 --timeout-method thread
 
 test: lint  ## Lint, then all tests, on all cores.
 	$(BIN)/python $(PYTEST)

@@ -32,6 +32,7 @@ IlaoStar::Pass IlaoStar::run_pass(StateId root, Budget& budget) {
   Pass pass;
   order_.clear();
   stack_.clear();
+  changed_.clear();
   const auto enter = [&](StateId state) {
     if (is_labelled(state) || graph_.is_marked(state, SearchGraph::kVisited)) return;
     if (!graph_.is_expanded(state)) {
@@ -65,18 +66,31 @@ IlaoStar::Pass IlaoStar::run_pass(StateId root, Budget& budget) {
         graph_.set_value(frame.state, after);
         if (after != before) on_changed(frame.state, before, after);
         pass.residual = std::max(pass.residual, std::abs(after - before));
-        pass.changed |= backup.successors != frame.greedy.successors;
+        if (backup.successors != frame.greedy.successors) changed_.push_back(frame.state);
         if (graph_.keeps_upper()) graph_.back_up_upper(frame.state);
       }
       order_.push_back(frame.state);
       stack_.pop_back();
     }
+    pass.changed = pass.expanded == 0 && pass.residual <= epsilon_ && leads_elsewhere(budget);
   } catch (...) {
     forget();
     throw;
   }
   forget();
   return pass;
+}
+
+bool IlaoStar::leads_elsewhere(Budget& budget) {
+  for (const StateId state : changed_) {
+    budget.tick();
+    const SearchGraph::Backup backup = best_choice(state);
+    for (std::size_t i = 0; i < backup.size(); ++i) {
+      const StateId successor = graph_.successor(backup, i);
+      if (!is_labelled(successor) && !graph_.is_marked(successor, SearchGraph::kVisited)) return true;
+    }
+  }
+  return false;
 }
 
 void IlaoStar::close_traps(Budget& budget) {

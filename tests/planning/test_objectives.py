@@ -217,6 +217,30 @@ def test_larger_tasks(ssp: tuple[Domain, Problem], penalty: float, objective: st
             assert not (endings == ENDINGS.index("step_limit")).any()
 
 
+@settings(many, max_examples=150)
+@given(
+    ssps(zeros=True),
+    st.sampled_from([500.0, 10.0]),
+    st.sampled_from([name for name, info in HEURISTICS.items() if not info.admissible]),
+    st.sampled_from(["lrtdp", "ilao", "cgilao"]),
+    st.booleans(),
+)
+def test_searches_of_larger_tasks_end(
+    ssp: tuple[Domain, Problem], penalty: float, heuristic: str, planner: str, anytime: bool
+) -> None:
+    """Where steps cost nothing and estimates are too high, choices that are equally good do not take turns for ever."""
+    task = ground(*ssp, costs="metric")
+    exact = Solver(task, "vi", "zero", epsilon=EPSILON, penalty=penalty).solve()
+    solver = Solver(task, planner, heuristic, epsilon=EPSILON, penalty=penalty, anytime=anytime)
+    solution = solver.solve(limits=SearchLimits(work=500_000_000))
+    assert solution.status == "converged"
+    assert solution.lower is not None
+    assert solution.upper is not None
+    assert exact.upper is not None
+    assert solution.lower <= exact.upper
+    assert solution.upper >= exact.value - EPSILON
+
+
 # --- By hand --------------------------------------------------------------------------------------------------------
 
 
