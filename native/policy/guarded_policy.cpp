@@ -48,7 +48,12 @@ GuardedPolicy::GuardedPolicy(const Task& task, const SuccessorGenerator& generat
   if ((parts_.on_loop == OnLoop::kSearch) != (parts_.loop_search != nullptr)) {
     throw std::invalid_argument("expected a search for loops where the rule is search, and only there");
   }
-  if (parts_.on_loop != OnLoop::kNone) memory_.emplace(task);
+  if (parts_.on_loop != OnLoop::kNone) {
+    memory_.emplace(task, [this](const Word* state, std::vector<ActionId>& actions) {
+      shielded_distribution(state, drawn_);
+      actions = drawn_.actions;
+    });
+  }
 }
 
 void GuardedPolicy::begin(const RandomStream& of_episode) {
@@ -123,11 +128,12 @@ void GuardedPolicy::replacement(const Word* state, ActionDistribution& result) {
 ActionId GuardedPolicy::choose(const Word* state, RandomStream& random) {
   decision_ = {};
   asked_ = nullptr;
+  const bool is_loop = memory_ && memory_->visit(state);
   find_applicable(state);
   if (actions_.empty()) return -1;
-  const std::uint64_t num_drawn = random.num_drawn();
+  const auto num_drawn = [&] { return random.num_drawn() + shield_random_.num_drawn(); };
+  const std::uint64_t num_before = num_drawn();
   decision_.policy_action = parts_.base ? parts_.base->choose(state, random) : -1;
-  const bool is_drawn = random.num_drawn() != num_drawn;
   if (decision_.policy_action < 0 && !parts_.search) return -1;
   find_allowed(state);
   ActionId preferred = decision_.policy_action;
@@ -135,9 +141,9 @@ ActionId GuardedPolicy::choose(const Word* state, RandomStream& random) {
     replacement(state, scratch_);
     preferred = draw_action(scratch_.actions, scratch_.probabilities, parts_.sampled, shield_random_);
   }
-  const bool is_loop = memory_ && memory_->visit(state);
+  const bool is_drawn = num_drawn() != num_before;
   decide(state, preferred, is_loop);
-  if (memory_) memory_->act(decision_.action, is_drawn && decision_.action == decision_.policy_action);
+  if (memory_) memory_->act(decision_.action, is_drawn && decision_.action == preferred);
   count(is_loop);
   return decision_.action;
 }
@@ -206,6 +212,10 @@ void GuardedPolicy::distribution(const Word* state, ActionDistribution& result) 
   if (parts_.search || parts_.on_loop != OnLoop::kNone) {
     throw std::invalid_argument("what the policy does depends on the run, not on the state alone");
   }
+  shielded_distribution(state, result);
+}
+
+void GuardedPolicy::shielded_distribution(const Word* state, ActionDistribution& result) {
   ActionDistribution given;
   parts_.base->distribution(state, given);
   result.clear();

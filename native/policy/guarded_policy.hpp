@@ -109,6 +109,8 @@ class GuardedPolicy final : public Policy {
   // The allowed actions with what the policy gives each, all of it together 1: the likeliest first, and of equals the first.
   // Where the policy weighs nothing, they are alike, and `preferred` comes first.
   void rank(const Word* state, ActionId preferred);
+  // What the policy draws from, with the shield alone.
+  void shielded_distribution(const Word* state, ActionDistribution& result);
   // What is taken in place of an action that is excluded: what the policy would do if there were only the others.
   void replacement(const Word* state, ActionDistribution& result);
   void decide(const Word* state, ActionId preferred, bool is_loop);
@@ -133,6 +135,7 @@ class GuardedPolicy final : public Policy {
   std::vector<ActionId> allowed_;   // Ascending.
   ActionDistribution ranking_;
   ActionDistribution scratch_;
+  ActionDistribution drawn_;
 };
 
 }  // namespace asnets

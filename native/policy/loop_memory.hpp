@@ -2,15 +2,18 @@
 //
 // What it computes: at each state of a run, whether the run goes in circles there, and how well it knows what actions lead to.
 // Coming back alone says little: a block that falls brings a run back by chance. A run is in a loop if it
-//   - stays among states that it knows: from here, the actions that it took last lead to states that it has visited,
-//     whatever chance does, and never out of them. A policy that goes by the state alone does not leave them any more; or
+//   - stays among states that it knows: from here, the actions that it took last, and where it drew one those that it may draw,
+//     lead to states that it has visited, whatever chance does, and never out of them. A policy that goes by the state alone does
+//     not leave them any more; or
 //   - has come back here `kReturnsByChance` times.
 // An action that may leave the state as it is, and has, is tried again: that does not count as coming back. Nor does it where
-// the policy drew an action on the way: it wanders, as policies do that know of several actions alike, and gets on in time.
+// the policy drew an action on the way: it wanders, as policies do that know of several actions alike, and where draws may lead
+// somewhere new it gets on in time.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -25,7 +28,11 @@ namespace asnets {
 // For one thread. A step takes microseconds; successors are worked out only where a run comes back.
 class LoopMemory {
  public:
-  explicit LoopMemory(const Task& task) : task_(task), table_(task.num_words()), expander_(task, kMaxSuccessors) {}
+  // Fills in the actions that the policy may draw in a state.
+  using Draws = std::function<void(const Word* state, std::vector<ActionId>& actions)>;
+
+  LoopMemory(const Task& task, Draws draws)
+      : task_(task), find_draws_(std::move(draws)), table_(task.num_words()), expander_(task, kMaxSuccessors) {}
 
   // A run begins.
   void begin() {
@@ -42,7 +49,13 @@ class LoopMemory {
     const bool has_drawn = std::exchange(visits.draws, draws_) != draws_;
     if (++visits.count == 1) return false;
     if (current_ != before && !has_drawn) ++visits.returns;
-    return visits.returns >= kReturnsByChance || stays_among_known();
+    if (visits.returns >= kReturnsByChance) return true;
+    if (visits.count < visits.next_look) return false;
+    has_met_draws_ = false;
+    const bool stays = stays_among_known();
+    // A policy that wanders comes back often: twice as often before the next look.
+    if (has_met_draws_ && !stays) visits_[current_].next_look = 2 * visits_[current_].count;
+    return stays;
   }
 
   // How well the run knows what an action leads to from there: how often it has taken it there, and visited the state that
@@ -68,12 +81,12 @@ class LoopMemory {
   // What it does there, and whether that was drawn among several actions.
   void act(ActionId action, bool is_drawn) {
     Visits& visits = visits_[current_];
-    visits.is_drawn = is_drawn;
+    const bool was_drawn = std::exchange(visits.is_drawn, is_drawn);
     draws_ += is_drawn;
     ++visits.taken[action];
-    if (visits.action == action) return;
+    const bool is_as_before = is_drawn ? was_drawn : !was_drawn && visits.action == action;
+    if (!is_as_before) visits.successors.clear();
     visits.action = action;
-    visits.successors.clear();
   }
 
  private:
@@ -81,11 +94,12 @@ class LoopMemory {
     std::size_t count = 0;              // 0 for states that are only known as successors.
     std::unordered_map<ActionId, std::size_t> taken;  // How often.
     ActionId action = -1;               // The last one.
-    std::vector<StateId> successors;    // Of that action, where they were asked for.
+    std::vector<StateId> successors;    // Of that action, or of all that it was drawn from, where they were asked for.
     std::size_t returns = 0;
     bool is_drawn = false;              // The last action.
     std::size_t draws = 0;              // Of the run, before the last visit.
     std::size_t look = 0;               // The last look at the states around that came by.
+    std::size_t next_look = 0;          // None from here before so many visits.
   };
 
   // A block that falls with a probability of 1/4 brings a run back so often once in a thousand times: of 300 runs of a perfect
@@ -107,7 +121,7 @@ class LoopMemory {
     while (!open_.empty()) {
       const StateId state = open_.back();
       open_.pop_back();
-      if (visits_[state].is_drawn) return false;
+      has_met_draws_ |= visits_[state].is_drawn;
       if (visits_[state].successors.empty() && !find_successors(state)) return false;
       for (const StateId successor : visits_[state].successors) {
         Visits& visits = visits_[successor];
@@ -121,23 +135,33 @@ class LoopMemory {
   }
 
   bool find_successors(StateId state) {
-    try {
-      expander_.expand(table_.state(state), visits_[state].action);
-    } catch (const TooManySuccessors&) {
-      return false;
+    if (visits_[state].is_drawn) {
+      find_draws_(table_.state(state), drawn_);
+    } else {
+      drawn_.assign(1, visits_[state].action);
     }
     std::vector<StateId> successors;
-    for (std::size_t i = 0; i < expander_.count(); ++i) successors.push_back(known(expander_.successor(i)));
+    for (const ActionId action : drawn_) {
+      try {
+        expander_.expand(table_.state(state), action);
+      } catch (const TooManySuccessors&) {
+        return false;
+      }
+      for (std::size_t i = 0; i < expander_.count(); ++i) successors.push_back(known(expander_.successor(i)));
+    }
     visits_[state].successors = std::move(successors);
     return true;
   }
 
   const Task& task_;
+  Draws find_draws_;
   StateTable table_;
   Expander expander_;
   std::vector<Visits> visits_;
   std::vector<StateId> open_;
+  std::vector<ActionId> drawn_;
   std::size_t look_ = 0;
+  bool has_met_draws_ = false;  // In the last look.
   std::size_t draws_ = 0;
   StateId current_ = 0;
 };

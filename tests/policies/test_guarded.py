@@ -7,16 +7,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import asnets
 from asnets import _native
 from asnets.errors import ConfigError
 from asnets.evaluation import Simulation, Trace, simulate, trace
 from asnets.evaluation.evaluate import evaluate
 from asnets.evaluation.runs import run
 from asnets.grounding import GroundTask
-from asnets.network import NetworkConfig
+from asnets.network import DomainSignature, NetworkConfig
+from asnets.network.network import ASNet
 from asnets.planning import Solver
 from asnets.policies import GuardedPolicy, RandomPolicy, TaskPolicy
 from asnets.policies.guarded import GuardCounts, guarded, in_words
@@ -167,6 +170,37 @@ def test_a_loop_that_chance_does_not_leave() -> None:
         assert len(branches) == known
         lengths.add(known)
     assert len(lengths) > 2
+
+
+WALKS_AND_LEAPS = """
+(define (domain walks) (:requirements :typing) (:types place)
+ (:predicates (at ?p - place) (road ?p ?q - place) (gap ?p ?q - place))
+ (:action walk :parameters (?p ?q - place) :precondition (and (at ?p) (road ?p ?q))
+  :effect (and (at ?q) (not (at ?p))))
+ (:action leap :parameters (?p ?q - place) :precondition (and (at ?p) (gap ?p ?q))
+  :effect (and (at ?q) (not (at ?p)))))
+(define (problem island) (:domain walks) (:objects a b c d - place)
+ (:init (at a) (road a b) (road b a) (road b c) (road c b) (road a c) (road c a) (gap c d)) (:goal (at d)))
+"""
+
+
+@pytest.mark.parametrize(("rule", "goals"), [("none", 0), ("next", 30), ("sample", 30), ("search", 30)])
+def test_draws_that_lead_nowhere_else_are_a_loop(rule: str, goals: int) -> None:
+    """A greedy network that draws among the ways on an island, and never leaps."""
+    task = asnets.load_text(WALKS_AND_LEAPS)
+    network = ASNet(DomainSignature.of(task), NetworkConfig(layers=1, hidden=2, features=()))
+    with torch.no_grad():
+        for name, weights in network.weights().items():
+            weights.fill_(-1.0 if name == "action.2.leap.bias" else 0.0)
+    search = asnets.OnlineSearch("puct", rollouts_per_step=20) if rule == "search" else None
+    guard = asnets.GuardedPolicy(NativeNetworkPolicy(network, task), on_loop=rule, search=search)
+    assert simulate(guard, episodes=30, max_steps=200).count("goal") == goals
+    if rule != "none":
+        assert guard.counts().loop_episodes == 30
+    # The same where it draws from all: then a leap comes by itself, and nothing is a loop.
+    drawing = asnets.GuardedPolicy(NativeNetworkPolicy(network, task, sampled=True), on_loop="next")
+    assert simulate(drawing, episodes=30, max_steps=200).count("goal") == 30
+    assert drawing.counts().loops == 0
 
 
 def test_returns_are_counted_in_the_end() -> None:
