@@ -22,7 +22,7 @@ void IlaoStar::search(StateId root, Budget& budget) {
     idle_passes = pass.expanded == 0 ? idle_passes + 1 : 0;
     if (idle_passes == next_trap_check) {
       next_trap_check *= 2;
-      close_traps(budget);
+      close_traps(order_, budget);
     }
   }
   for (const StateId state : order_) graph_.mark(state, SearchGraph::kSolved);
@@ -91,27 +91,6 @@ bool IlaoStar::leads_elsewhere(Budget& budget) {
     }
   }
   return false;
-}
-
-void IlaoStar::close_traps(Budget& budget) {
-  // States of the last pass from which the greedy policy reaches a goal or a solved state, to a fixpoint.
-  std::vector<bool> reaches(graph_.size(), false);
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const StateId state : order_) {
-      budget.tick();
-      if (reaches[state] || graph_.is_dead(state)) continue;
-      const SearchGraph::Backup backup = best_choice(state);
-      for (std::size_t i = 0; i < backup.size() && !reaches[state]; ++i) {
-        const StateId successor = graph_.successor(backup, i);
-        reaches[state] = reaches[successor] || (is_labelled(successor) && !graph_.is_dead(successor));
-      }
-      changed |= reaches[state];
-    }
-  }
-  for (const StateId state : order_) {
-    if (!reaches[state] && !graph_.is_dead(state)) graph_.close_trap(state, order_.size(), budget);
-  }
 }
 
 }  // namespace asnets

@@ -44,7 +44,6 @@ class IlaoStar : public Solver {
   // Whether a new greedy choice leads out of the states of the pass, which are marked. Where it does not, it is as consistent as
   // the old one. Two choices of a cycle without cost may take turns for ever, since backups are rounded.
   bool leads_elsewhere(Budget& budget);
-  void close_traps(Budget& budget);
 
   std::vector<Frame> stack_;
   std::vector<StateId> order_;    // The states of the last pass, each after its successors.

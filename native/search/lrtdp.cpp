@@ -11,8 +11,11 @@ constexpr std::size_t kFirstTrapCheck = 256;
 }  // namespace
 
 void Lrtdp::label(StateId root, Budget& budget) {
+  std::size_t idle_trials = 0;
+  std::size_t next_trap_check = kFirstTrapCheck;
   while (!is_settled(root)) {
     count_trial(budget);
+    const std::size_t expanded = statistics_.expanded;
     run_trial(root, budget);
     back_up_upper(trial_);
     while (!trial_.empty()) {
@@ -20,7 +23,29 @@ void Lrtdp::label(StateId root, Budget& budget) {
       trial_.pop_back();
       if (!check_solved(state, budget)) break;
     }
+    idle_trials = statistics_.expanded == expanded ? idle_trials + 1 : 0;
+    if (idle_trials == next_trap_check) {
+      next_trap_check *= 2;
+      close_traps(greedy_states(root, budget), budget);
+    }
   }
+}
+
+std::vector<StateId> Lrtdp::greedy_states(StateId root, Budget& budget) {
+  std::vector<bool> is_seen(graph_.size(), false);
+  std::vector<StateId> states;
+  const auto visit = [&](StateId state) {
+    if (is_seen[state] || is_settled(state) || !graph_.is_expanded(state)) return;
+    is_seen[state] = true;
+    states.push_back(state);
+  };
+  visit(root);
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    budget.tick();
+    const SearchGraph::Backup backup = graph_.evaluate(states[i]);
+    for (std::size_t s = 0; s < backup.size(); ++s) visit(graph_.successor(backup, s));
+  }
+  return states;
 }
 
 void Lrtdp::run_trial(StateId state, Budget& budget) {

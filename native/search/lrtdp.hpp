@@ -8,8 +8,8 @@
 // it is found and mended by the check. Trials then do not wander through regions that are settled but not yet labelled,
 // which expands far fewer states where many actions lead nowhere new. Dead ends and the penalty are those of
 // SearchGraph; a check that meets a new state expands it and fails if its value moves, so that dead ends found in a check
-// are backed up into their parents. Long trials look for traps (closed sets of states without a goal, which the heuristic
-// does not see) instead of counting up to the penalty.
+// are backed up into their parents. Long trials, and many that expand nothing, look for traps (closed sets of states without a
+// goal, which the heuristic does not see) instead of counting up to the penalty.
 #pragma once
 
 #include <vector>
@@ -33,6 +33,8 @@ class Lrtdp : public Solver {
   bool is_settled(StateId state) const { return is_labelled(state) || graph_.is_marked(state, SearchGraph::kBorder); }
   void run_trial(StateId state, Budget& budget);
   bool check_solved(StateId state, Budget& budget);
+  // The states that the greedy policy visits, as far as they are expanded and not settled.
+  std::vector<StateId> greedy_states(StateId root, Budget& budget);
 
   std::vector<StateId> trial_;
   std::vector<StateId> open_;

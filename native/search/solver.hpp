@@ -127,7 +127,7 @@ class Solver {
   // Throws SearchStopped where replanning is interrupted.
   virtual ActionId policy_action(StateId state, Budget& /*budget*/) { return greedy_action(state); }
 
-  // Follows the policy from the initial state in the task itself. Giving up counts as a dead end. The detector may be
+  // Follows the policy from the initial state in the task itself. It may give up. The detector may be
   // null.
   Episode run_episode(RandomStream random, std::int64_t max_steps, DeadEndDetector* detector, const Poll& poll);
 
@@ -198,6 +198,9 @@ class Solver {
   // Whether an action may be taken at all.
   virtual bool is_allowed(StateId /*state*/, const SearchGraph::Choice&) const { return true; }
 
+  // Looks for traps among expanded states that the greedy policy visits: from those where it gets to no other state that is
+  // not dead, sets of states are searched that no action leaves, and are dead ends. Values in them would count up to the penalty.
+  void close_traps(std::span<const StateId> visited, Budget& budget);
   // Looks for traps in the graph of the policy from a labelled state: sets of states that it does not leave, and where it
   // pays nothing. If there are any, collapses all end components of what is known around them, takes all labels back and
   // returns true. Otherwise the choices of these states are fixed, and the policy ends with probability 1.

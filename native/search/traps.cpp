@@ -64,6 +64,27 @@ bool Solver::eliminate_traps(StateId root, Budget& budget) {
   return false;
 }
 
+void Solver::close_traps(std::span<const StateId> visited, Budget& budget) {
+  std::vector<bool> reaches(graph_.size(), true);  // Whether the greedy policy gets out of them alive.
+  for (const StateId state : visited) reaches[state] = false;
+  for (bool changed = true; changed;) {  // To a fixpoint.
+    changed = false;
+    for (const StateId state : visited) {
+      budget.tick();
+      if (reaches[state] || graph_.is_dead(state)) continue;
+      const SearchGraph::Backup backup = best_choice(state);
+      for (std::size_t i = 0; i < backup.size() && !reaches[state]; ++i) {
+        const StateId successor = graph_.successor(backup, i);
+        reaches[state] = reaches[successor] && !graph_.is_dead(successor);
+      }
+      changed |= reaches[state];
+    }
+  }
+  for (const StateId state : visited) {
+    if (!reaches[state] && !graph_.is_dead(state)) graph_.close_trap(state, visited.size(), budget);
+  }
+}
+
 void Solver::collapse_around(const std::vector<StateId>& trapped, Budget& budget) {
   const Tick tick = [&] { budget.tick(); };
   std::size_t room = 0;

@@ -86,8 +86,10 @@ def check_options(card: ElementTree.Element, action: str, probabilities: dict[st
     values = [part.text for part in with_class(options, "value")]
     shown = list(probabilities.items())
     if len(shown) > MAX_OPTIONS + 1:
-        rest = shown[MAX_OPTIONS:]
-        shown = [*shown[:MAX_OPTIONS], (f"{len(rest)} other actions", sum(chance for _, chance in rest))]
+        rest = [option for option in shown[MAX_OPTIONS:] if option[0] != action]
+        taken = [option for option in shown[MAX_OPTIONS:] if option[0] == action]
+        words = "1 other action" if len(rest) == 1 else f"{len(rest)} other actions"
+        shown = [*shown[:MAX_OPTIONS], *taken, (words, sum(chance for _, chance in rest))]
     assert names == [name for name, _ in shown]
     assert values == [percent(chance) for _, chance in shown]
     assert [part.text for part in with_class(options, "chosen") if "name" in part.get("class", "")] == [action]
@@ -271,7 +273,7 @@ def test_long_runs_say_what_is_left_out() -> None:
     assert len(shown) < states
     assert f"{len(shown)} states of the run are shown; {states - len(shown)} between them are left out." in words(svg)
     assert len(with_class(html, "card")) == states
-    task = family_task("gripper", 2)
+    task = family_task("gripper", 8)
     picture = draw_run(random_policy(task), task, max_steps=60)
     svg, _ = parsed(picture)
     assert len(with_class(svg, "row")) == 40

@@ -378,12 +378,14 @@ def _draw_tree(item: ElementTree.Element, step: RunStep) -> None:
 
 
 def _draw_options(item: ElementTree.Element, step: RunStep) -> None:
-    """The likeliest actions with bars; how many others there are, and what they have together."""
+    """The likeliest actions and the one taken, with bars; how many others there are, and what they have together."""
     shown = list(step.probabilities.items())
     if len(shown) > MAX_OPTIONS + 1:
-        others = shown[MAX_OPTIONS:]
+        likeliest, others = shown[:MAX_OPTIONS], shown[MAX_OPTIONS:]
+        taken = [option for option in others if option[0] == step.action]
+        others = [option for option in others if option not in taken]
         rest = (count(len(others), "other action"), sum(chance for _, chance in others))
-        shown = [*shown[:MAX_OPTIONS], rest]
+        shown = [*likeliest, *taken, rest]
     options = add(item, "div", class_="options")
     for name, chance in shown:
         chosen = " chosen" if name == step.action else ""

@@ -38,6 +38,7 @@ _COLOURS: dict[Ending, str] = {
     "dead_end": "#d55e00",
     "step_limit": "#e69f00",
     "loop": "#cc79a7",
+    "gave_up": "#0072b2",
     "stopped": "#999999",
 }
 
