@@ -30,6 +30,10 @@ auto without_gil(Work&& work) {
   return work();
 }
 
+// Whether a signal asks to stop, for callers with the interpreter's lock. The pending exception stays set; the binding raises
+// it when the work has stopped. Until then no handler of another signal may run, which would raise over it.
+inline bool is_signalled() { return PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0; }
+
 void bind_environments(nb::module_& module);
 void bind_grounding(nb::module_& module);
 void bind_guarded_policy(nb::module_& module);

@@ -75,7 +75,7 @@ void bind_grounding(nb::module_& module) {
              const nb::typed<nb::callable, void(std::size_t)>& poll) -> std::pair<std::ptrdiff_t, std::ptrdiff_t> {
             const auto on_poll = [&](std::size_t rule) {
               nb::gil_scoped_acquire gil;
-              if (PyErr_CheckSignals() != 0) throw nb::python_error();
+              if (is_signalled()) throw nb::python_error();
               poll(rule);
             };
             nb::gil_scoped_release release;

@@ -37,7 +37,7 @@ void bind_paths(nb::module_& module) {
           const InterruptionScope scope([deadline] {
             if (deadline != nullptr && deadline->has_passed()) throw Interrupted();
             nb::gil_scoped_acquire gil;
-            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+            if (is_signalled()) throw nb::python_error();
           });
           path = find_path(model, start, view(targets), shortest);
         } catch (const Interrupted&) {

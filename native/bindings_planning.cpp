@@ -117,7 +117,7 @@ class PySolver {
       if (callback_.is_none() || Clock::now() - last_ < std::chrono::milliseconds(100)) return poll_signals();
       last_ = Clock::now();
       nb::gil_scoped_acquire gil;
-      if (PyErr_CheckSignals() != 0) return true;
+      if (is_signalled()) return true;
       try {
         callback_(value, statistics.expanded, statistics.seconds, resident_memory());
       } catch (nb::python_error& error) {
@@ -255,7 +255,7 @@ void bind_planning(nb::module_& module) {
                   "numpy.typing.NDArray[numpy.int8]]"),
           nb::arg("seed"), nb::arg("first"), nb::arg("count"), nb::arg("max_steps"),
           nb::arg("detect_dead_ends") = false, nb::arg("deadline") = nb::none(),
-          "Steps, cost and ending of episodes under the greedy policy; giving up counts as a dead end. Those that the "
+          "Steps, cost and ending of episodes under the greedy policy, which may give up. Those that the "
           "deadline stops are marked so.")
       .def(
           "is_solved",

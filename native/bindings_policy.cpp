@@ -114,21 +114,22 @@ void bind_policy(nb::module_& module) {
   module.def(
       "run_episodes",
       [](const PyPolicy& policy, std::uint64_t seed, std::uint64_t first, std::size_t count, std::int64_t max_steps,
-         unsigned threads, bool detect_dead_ends, const Deadline* deadline) {
+         unsigned threads, bool detect_dead_ends, const Deadline* deadline, std::size_t memory) {
         const std::vector<Episode> episodes = without_gil([&] {
           return run_episodes(policy.task.task, policy.make, policy.task.detectors(detect_dead_ends),
-                              {seed, first, count}, max_steps, threads, poll_signals_and(deadline));
+                              {seed, first, count}, max_steps, threads, poll_signals_and(deadline, memory));
         });
         if (PyErr_Occurred() != nullptr) throw nb::python_error();
         return episodes_to_python(episodes);
       },
       nb::sig("def run_episodes(policy: Policy, seed: int, first: int, count: int, max_steps: int, threads: int, "
-              "detect_dead_ends: bool = False, deadline: Deadline | None = None) -> "
+              "detect_dead_ends: bool = False, deadline: Deadline | None = None, memory: int = 0) -> "
               "tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], "
               "numpy.typing.NDArray[numpy.int8]]"),
       nb::arg("policy"), nb::arg("seed"), nb::arg("first"), nb::arg("count"), nb::arg("max_steps"), nb::arg("threads"),
-      nb::arg("detect_dead_ends") = false, nb::arg("deadline") = nb::none(),
-      "Steps, cost and ending (0 goal, 1 dead end, 2 step limit, 3 stopped by the deadline, 4 loop) of episodes.");
+      nb::arg("detect_dead_ends") = false, nb::arg("deadline") = nb::none(), nb::arg("memory") = 0,
+      "Steps, cost and ending (0 goal, 1 dead end, 2 step limit, 3 stopped by a limit, 4 loop, 5 gave up) of episodes. They "
+      "are stopped by the deadline, or where the process has so many bytes of resident memory; 0: none.");
   module.def(
       "last_states",
       [](const PyPolicy& policy, std::uint64_t seed, std::uint64_t first, std::size_t count, std::int64_t max_steps,

@@ -16,6 +16,7 @@
 #include "policy/decision.hpp"
 #include "policy/episodes.hpp"
 #include "random.hpp"
+#include "search/budget.hpp"
 #include "simulator.hpp"
 #include "state_table.hpp"
 #include "successor_generator.hpp"
@@ -86,15 +87,17 @@ inline void check_applicable(const Task& task, const Word* state, ActionId actio
   if (!task.is_applicable(action, state)) throw nb::value_error("the action is not applicable in the state");
 }
 
-// Whether a signal asks to stop. The pending exception stays set; the binding raises it when the work has stopped.
+// Whether a signal asks to stop, as `is_signalled`, for callers without the interpreter's lock.
 inline bool poll_signals() {
   nb::gil_scoped_acquire gil;
-  return PyErr_CheckSignals() != 0;
+  return is_signalled();
 }
 
-// The same, with a deadline, which may be null.
-inline auto poll_signals_and(const Deadline* deadline) {
-  return [deadline] { return (deadline != nullptr && deadline->has_passed()) || poll_signals(); };
+// The same, with a deadline, which may be null, and a limit on the resident memory of the process; 0: none.
+inline auto poll_signals_and(const Deadline* deadline, std::size_t memory = 0) {
+  return [deadline, memory] {
+    return (deadline != nullptr && deadline->has_passed()) || (memory != 0 && resident_memory() >= memory) || poll_signals();
+  };
 }
 
 // Does work without the interpreter's lock; signals raise their exception where the work meets an interruption point.
@@ -103,7 +106,7 @@ auto interruptible(Work&& work) {
   nb::gil_scoped_release release;
   const InterruptionScope scope([] {
     nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (is_signalled()) throw nb::python_error();
   });
   return work();
 }

@@ -49,7 +49,7 @@ class Poll {
     if (callback_.is_none() || Clock::now() - last_ < std::chrono::milliseconds(100)) return poll_signals();
     last_ = Clock::now();
     nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) return true;
+    if (is_signalled()) return true;
     try {
       callback_(states, frontier);
     } catch (nb::python_error& error) {

@@ -24,7 +24,8 @@ def test_endings() -> None:
         "dead end after 300 steps, cost 2.5",
         "step limit reached after 300 steps, cost 2.5",
         "stopped by the time limit after 300 steps, cost 2.5",
-        "step limit reached after 300 steps, going in circles, cost 2.5",
+        "step limit reached after 300 steps, going round in few states, cost 2.5",
+        "gave up after 300 steps, cost 2.5",
     ]
 
 

@@ -93,7 +93,7 @@ std::vector<ActionId> EpisodeBatch::step(std::span<const ActionDistribution> dis
   for (std::size_t i = 0; i < waiting_.size(); ++i) {
     EpisodeRun& run = runs_[waiting_[i]];
     actions.push_back(draw_action(distributions[i].actions, distributions[i].probabilities, sampled, run.random()));
-    if (run.act(actions.back(), sampler_)) running.push_back(waiting_[i]);
+    if (run.act(actions.back(), sampler_, detector_.get())) running.push_back(waiting_[i]);
   }
   waiting_ = std::move(running);
   find_waiting();
@@ -111,7 +111,7 @@ void EpisodeBatch::find_waiting() {
     EpisodeRun& run = runs_[episode];
     if (!run.goes_on(detector_.get())) return true;
     generator_.applicable(run.state().data(), applicable_, stack_);
-    return applicable_.empty() && !run.act(-1, sampler_);
+    return applicable_.empty() && !run.act(-1, sampler_, nullptr);
   });
 }
 

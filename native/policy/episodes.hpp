@@ -20,7 +20,7 @@
 
 namespace asnets {
 
-enum class Ending : std::int8_t { kGoal = 0, kDeadEnd = 1, kStepLimit = 2, kInterrupted = 3, kLoop = 4 };
+enum class Ending : std::int8_t { kGoal = 0, kDeadEnd = 1, kStepLimit = 2, kInterrupted = 3, kLoop = 4, kGaveUp = 5 };
 
 struct Episode {
   std::int64_t steps = 0;
@@ -60,9 +60,9 @@ class EpisodeRun {
     if (is_last) return end(loops_.is_loop() ? Ending::kLoop : Ending::kStepLimit);
     return true;
   }
-  // Negative actions give up, which counts as a dead end; returns whether it has not.
-  bool act(ActionId action, Sampler& sampler) {
-    if (action < 0) return end(Ending::kDeadEnd);
+  // Negative actions give up, which ends it; returns whether it goes on. Nothing is given up in a dead end.
+  bool act(ActionId action, Sampler& sampler, DeadEndDetector* detector) {
+    if (action < 0) return end(is_dead_end(detector) ? Ending::kDeadEnd : Ending::kGaveUp);
     loops_.visit(result_.steps, state_);
     result_.cost += task_.cost(action, state_.data());
     ++result_.steps;
@@ -79,6 +79,13 @@ class EpisodeRun {
   bool end(Ending ending) {
     result_.ending = ending;
     return false;
+  }
+  bool is_dead_end(DeadEndDetector* detector) const {
+    if (detector != nullptr && detector->is_dead_end(state_.data())) return true;
+    for (std::size_t a = 0; a < task_.num_actions(); ++a) {
+      if (task_.is_applicable(static_cast<ActionId>(a), state_.data())) return false;
+    }
+    return true;
   }
 
   const Task& task_;
@@ -97,7 +104,7 @@ void run_episode(EpisodeRun& run, Policy& policy, Sampler& sampler, DeadEndDetec
     interruption_tick();
     const ActionId action = policy.choose(run.state().data(), run.random());
     if (action >= 0) observe(run.state(), action);
-    if (!run.act(action, sampler)) return;
+    if (!run.act(action, sampler, detector)) return;
   }
 }
 

@@ -55,6 +55,27 @@ def make_folder(path: Path) -> None:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from None
 
 
+def check_writable(folder: Path) -> None:
+    """Checks that files can be written into a folder, which need not be there; nothing is left behind.
+
+    Raises:
+        FileError: If they cannot.
+    """
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    temporary = _temporary_name(folder / "file")
+    try:
+        make_folder(folder)
+        temporary.touch(exist_ok=False)
+    except OSError as error:
+        raise FileError(f"{folder}: cannot write into the folder: {error.strerror or error}") from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
+        for path in missing:
+            with suppress(OSError):
+                path.rmdir()
+
+
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Writes a file, text as UTF-8, under a temporary name beside its place and renames it.
 

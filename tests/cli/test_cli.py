@@ -612,6 +612,7 @@ def test_simulate_as_json(folder: Path) -> None:
         "dead_ends": expected.count("dead_end"),
         "step_limits": 0,
         "loops": 0,
+        "gave_up": 0,
         "stopped": 0,
         "mean_cost": 2.0,
         "costs": "unit",

@@ -55,7 +55,8 @@ def test_evaluate_leaves_loops(gripper: tuple[Path, Path, Path]) -> None:
     assert row["guard"]["decided"]["next"]["loop"] == row["guard"]["loops"]
     result = invoke("evaluate", *gripper, "--on-loop", "next")
     assert result.exit_code == 0
-    assert "gripper-n3: loops in 30 runs of 30, left " in result.stdout
+    assert "gripper-n3: came back without progress " in result.stdout
+    assert " in 30 of 30 runs, and did something else then " in result.stdout
     assert "the next choice " in result.stdout
 
 
@@ -63,6 +64,11 @@ def test_run_says_who_decided(gripper: tuple[Path, Path, Path]) -> None:
     result = invoke("run", *gripper, "--on-loop", "next", "--quiet")
     assert result.exit_code == 0
     assert ": the run came back to where it was" in result.stdout
+    document = json.loads(invoke("run", *gripper, "--search", "puct", "--rollouts-per-step", 20, "--json").stdout)
+    assert document["model"] == str(gripper[0])
+    assert document["search"]["name"] == "puct"
+    assert document["guard"]["steps"] == len(document["steps"])
+    assert sum(steps for reasons in document["guard"]["decided"].values() for steps in reasons.values()) > 0
     steps = json.loads(invoke("run", *gripper, "--on-loop", "next", "--json", "--quiet").stdout)["steps"]
     assert {step["decision"]["decider"] for step in steps} == {"policy", "next"}
     left = next(step for step in steps if step["decision"]["reason"] == "loop")

@@ -85,6 +85,25 @@ def test_a_folder_of_findings_that_training_takes(monster: Path, tmp_path: Path)
     assert {path.name for path in folder.iterdir()} == names - {"less-likely-drive-2.pddl"}
 
 
+def test_what_is_tested_is_not_replaced(monster: Path, tmp_path: Path) -> None:
+    words = ("test", "monster", monster / "domain.pddl")
+    assert invoke(*words, monster / "monster-n8.pddl", "-o", tmp_path, "--quiet").exit_code == 0
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    found = tmp_path / "less-likely-drive-1.pddl"
+    refused = invoke(*words, found, "-o", tmp_path, "--force")
+    assert refused.exit_code == 2
+    assert f"{found} is also read" in refused.stderr
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_the_limit_that_ends_it_is_named(monster: Path) -> None:
+    words = ("test", "monster", monster / "domain.pddl", monster / "monster-n8.pddl")
+    result = invoke(*words, "--time-limit", 1e-9)
+    assert result.exit_code == 4
+    assert "the time limit of 1e-09 s" in result.stderr
+    assert "60 s" not in result.stderr
+
+
 def test_folders_of_others_are_not_touched(monster: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.pddl").write_text("mine", encoding="utf-8")
     words = ("test", "monster", monster / "domain.pddl", monster / "monster-n2.pddl", "--force", "-o")
@@ -99,7 +118,7 @@ def test_folders_of_others_are_not_touched(monster: Path, tmp_path: Path) -> Non
     assert (tmp_path / "mine.pddl").read_text(encoding="utf-8") == "mine"
     refused = invoke(*words, tmp_path / "mine.pddl" / "below")
     assert refused.exit_code == 3
-    assert "cannot write the file: Not a directory" in refused.stderr
+    assert "cannot write into the folder: Not a directory" in refused.stderr
 
 
 def test_nothing_found_is_a_page_too(monster: Path, tmp_path: Path) -> None:
@@ -115,9 +134,9 @@ def test_nothing_found_is_a_page_too(monster: Path, tmp_path: Path) -> None:
     ("words", "code", "message"),
     [
         (("--budget", "0"), 2, "the budget must be positive and finite"),
-        (("--objective", "lexicographic"), 2, "policies are tested for one of penalty, maxprob"),
-        (("--shrink", "everything"), 2, "shrink must be one of none, objects, facts"),
-        (("--epsilon", "2"), 2, "epsilon must be between 0 and 1"),
+        (("--objective", "lexicographic"), 2, "--objective (objective) must be one of penalty, maxprob"),
+        (("--shrink", "everything"), 2, "--shrink (shrink) must be one of none, objects, facts"),
+        (("--epsilon", "2"), 2, "--epsilon (epsilon) must be between 0 and 1"),
         (("--disturbance", "2"), 2, "the probability of a disturbance"),
         (("--penalty", "-1"), 2, "the dead-end penalty must be"),
         (("--memory-limit", "lots"), 2, "cannot read 'lots' as a size"),

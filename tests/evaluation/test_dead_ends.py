@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+import asnets
 from asnets import _native
 from asnets.deadline import Deadline
 from asnets.evaluation import simulate, trace
 from asnets.evaluation.evaluate import evaluate
 from asnets.evaluation.failures import find_failures
+from asnets.evaluation.rollouts import ENDINGS
 from asnets.grounding import GroundTask, ground
 from asnets.network import DomainSignature
 from asnets.network.config import NetworkConfig
@@ -21,6 +23,7 @@ from asnets.network.network import ASNet
 from asnets.policies import RandomPolicy
 from asnets.policies.networks import network_policy
 from asnets.ppddl.model import Domain, Problem
+from asnets.verification import verify
 from tests.oracles.explicit import explore
 from tests.oracles.relaxed import goal_is_relaxed_reachable
 from tests.strategies import tasks
@@ -114,6 +117,40 @@ def test_loops(size: int, ending: str) -> None:
     assert result.count("goal") == 0
     assert [result.record(episode).ending for episode in range(2)] == [ending] * 2
     assert result.steps.tolist() == [300] * 2
+
+
+def test_rounds_are_told_from_wandering() -> None:
+    """What a run does again and again is said so; one that wanders among few states does not do the same again."""
+    (again,) = find_failures(policy := RandomPolicy(ring(4)), simulate(policy, episodes=3))
+    assert again.is_round
+    assert len(again.actions) == 4
+    assert "went in circles: " in again.example
+    wander = ground_text(
+        "(:predicates (at ?p) (road ?p ?q))"
+        "(:action walk :parameters (?p ?q) :precondition (and (at ?p) (road ?p ?q))"
+        " :effect (and (at ?q) (not (at ?p))))",
+        "(:objects a b c) (:init (at a) (road a b) (road b a) (road b c) (road c b) (road a c) (road c a))"
+        "(:goal (and (at a) (at b)))",
+    )
+    (failure,) = find_failures(walk := RandomPolicy(wander), simulate(walk, episodes=3, detect_dead_ends=False))
+    assert (failure.ending, failure.is_round) == ("loop", False)
+    assert "went round in few states until 300 steps were made, the last of them (walk " in failure.example
+
+
+def test_giving_up_is_no_dead_end() -> None:
+    task = asnets.generate("triangle-tireworld", 2)
+    gives_up = asnets.solve(task, penalty=2.0).policy
+    assert verify(gives_up, optimal=False).gives_up_probability.lower == 1
+    runs = simulate(gives_up, episodes=3)
+    assert [runs.count(ending) for ending in ENDINGS] == [0, 0, 0, 0, 0, 3]
+    (failure,) = find_failures(gives_up, runs)
+    assert failure.example == "run 0: the policy gave up after 0 steps, the last of them no action"
+    assert evaluate(gives_up, runs=3).to_dict()["gave_up"] == 3
+    # Where no action is applicable, or the relaxation shows that the goal is out of reach, there is nothing to give up.
+    optimal = asnets.solve(task).policy
+    states = asnets.FunctionPolicy(task, lambda state: state.applicable[0])
+    assert simulate(optimal, episodes=50).count("gave_up") == 0
+    assert simulate(states, episodes=50).count("gave_up") == 0
 
 
 def test_a_deadline_stops_runs_and_traces() -> None:

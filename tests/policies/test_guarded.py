@@ -262,7 +262,7 @@ def test_loops_of_a_network() -> None:
     assert result.guard is not None
     assert result.guard.loop_episodes == 10
     assert result.to_dict()["guard"]["loops"] == result.guard.loops
-    assert any("loops in 10 runs of 10, left " in sentence for sentence in in_words(result.guard))
+    assert any(" in 10 of 10 runs, and did something else then " in sentence for sentence in in_words(result.guard))
     assert result.seconds["network"] > 0
 
 

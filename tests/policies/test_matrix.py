@@ -171,7 +171,7 @@ def test_functions_choose_by_name_number_and_probability() -> None:
     results = [simulate(FunctionPolicy(task, choose), episodes=3, seed=1) for choose in choices.values()]
     assert all(same(results[0], result) for result in results)
     assert results[0].policy == "<lambda>"
-    assert simulate(FunctionPolicy(task, lambda state: None), episodes=3).count("dead_end") == 3
+    assert simulate(FunctionPolicy(task, lambda state: None), episodes=3).count("gave_up") == 3
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ from asnets.cli.tables import show_table
 from asnets.deadline import Deadline
 from asnets.errors import LimitError
 from asnets.evaluation.objectives import ObjectiveEstimate, estimate
-from asnets.evaluation.rollouts import ENDINGS, Ending, check_run
+from asnets.evaluation.rollouts import ENDING_COUNTS, ENDINGS, Ending, check_run
 from asnets.evaluation.statistics import wilson_interval_95
 from asnets.grounding import DEFAULT_LIMITS
 from asnets.grounding.costs import MAX_COST
@@ -305,7 +305,7 @@ def _show(rows: list[_Row], seed: int, objective: str | None) -> None:
     results = [row.result for row in rows if row.result is not None]
     failures = [ending for ending in _FAILURES if any(result.finished.count(ending) for result in results)]
     some_not_run = any(row.to_dict()["not_run"] for row in rows)
-    headings = ["problem", "goals", *(ending.replace("_", " ") + "s" for ending in failures)]
+    headings = ["problem", "goals", *(ENDING_COUNTS[ending] for ending in failures)]
     headings += ["not run"] * some_not_run + ["coverage", "mean cost", *shown, "features", "network", "total"]
     table = Table(box=None, pad_edge=False)
     for heading in headings:

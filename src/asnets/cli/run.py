@@ -45,7 +45,8 @@ from asnets.errors import LimitError
 from asnets.evaluation.rollouts import check_run
 from asnets.files import refuse_overwriting, write_atomically
 from asnets.grounding import DEFAULT_LIMITS, GroundTask
-from asnets.policies.guarded import DEFAULT_SHIELD_EXPANSIONS
+from asnets.policies.guarded import DEFAULT_SHIELD_EXPANSIONS, GuardedPolicy
+from asnets.policies.online_search import OnlineSearch
 
 if TYPE_CHECKING:
     from asnets.evaluation.runs import Run
@@ -130,18 +131,25 @@ def run(
             title = f"{task.problem} of {task.domain}"
             write_atomically(output, picture.svg if suffix == ".svg" else page(title, [picture.html]))
     if json:
-        print_json(_as_json(task, found, output))
+        print_json(_as_json(task, found, output, model, asked))
     else:
         _show(found, task, output)
     if found.record.ending == "stopped":
         raise LimitError(f"the time limit of {deadline.seconds:g} s was reached: the run did not end")
 
 
-def _as_json(task: GroundTask, found: Run, picture: Path | None) -> dict[str, object]:
+def _as_json(
+    task: GroundTask, found: Run, picture: Path | None, model: str, search: OnlineSearch | None
+) -> dict[str, object]:
     record = found.record
+    guard = found.policy if isinstance(found.policy, GuardedPolicy) else None
     return {
+        "model": model,
         "domain": task.domain,
         "problem": task.problem,
+        "policy": found.policy.name,
+        "search": None if search is None else search.to_dict(),
+        "guard": None if guard is None else guard.counts().to_dict(),
         "ending": record.ending,
         "cost": record.cost,
         "costs": task.cost_mode,
@@ -172,8 +180,8 @@ def _show(found: Run, task: GroundTask, picture: Path | None) -> None:
         changes = " ".join([*(f"+{name}" for name in step.added), *(f"-{name}" for name in step.deleted)])
         other = "" if step.runner_up is None else f", before {step.runner_up[0]} {step.runner_up[1]:.3f}"
         print(f"{number:>{width}}  {step.action}  {step.probability:.3f}{other}")
-        if step.decision is not None and (words := step.decision.words(step.action)):
-            print(f"{'':>{width}}    {words}")
+        if step.decision is not None and (step.leaves_policy or step.decision.policy_action is None):
+            print(f"{'':>{width}}    {step.decision.words(step.action)}")
         print(f"{'':>{width}}    {changes or 'no change'}")
     print(record)
     if picture is not None:

@@ -35,7 +35,7 @@ from asnets.deadline import Deadline
 from asnets.errors import LimitError
 from asnets.evaluation import Simulation, Trace, trace
 from asnets.evaluation import simulate as run_episodes
-from asnets.evaluation.rollouts import ENDINGS, check_run
+from asnets.evaluation.rollouts import ENDING_COUNTS, ENDINGS, check_run
 from asnets.grounding import DEFAULT_LIMITS, GroundTask
 from asnets.policies import GuardedPolicy, OnlineSearch, RandomPolicy, TaskPolicy
 from asnets.policies.guarded import GuardCounts, in_words
@@ -78,7 +78,8 @@ def simulate(
     """Run a policy and count goals, dead ends and step limits.
 
     Runs begin in the initial state. The mean cost is over the runs that reached the goal. A loop is a run that spent
-    its last steps before the step limit in few states. Runs that the time limit stops are counted apart.
+    its last steps before the step limit in few states; a policy gives up where it names no action though the goal may
+    be within reach. Runs that the time limit stops are counted apart.
 
     With --search alone, no policy is needed: what planners that look ahead at every step come to by themselves. The
     rollouts of `rollout` are then those of the policy that is greedy in the heuristic.
@@ -152,6 +153,7 @@ def _as_json(
         "dead_ends": result.count("dead_end"),
         "step_limits": result.count("step_limit"),
         "loops": result.count("loop"),
+        "gave_up": result.count("gave_up"),
         "stopped": result.count("stopped"),
         "mean_cost": result.mean_cost,
         "costs": task.cost_mode,
@@ -195,8 +197,7 @@ def _show(task: GroundTask, result: Simulation) -> None:
     for ending in ENDINGS:
         number = result.count(ending)
         if number or ending in ("goal", "dead_end", "step_limit"):
-            label = "stopped" if ending == "stopped" else ending.replace("_", " ") + "s"
-            table.add_row(label, f"{number:,} ({100 * number / result.episodes:.1f}%)")
+            table.add_row(ENDING_COUNTS[ending], f"{number:,} ({100 * number / result.episodes:.1f}%)")
     mean = result.mean_cost
     table.add_row("mean cost", "no run reached the goal" if mean is None else f"{mean:.2f} over runs that reached it")
     table.add_row("steps", f"{int(result.steps.sum()):,} ({result.steps_per_second:,.0f} a second)")

@@ -294,6 +294,7 @@ def _as_json(found: _Found) -> dict[str, object]:
             "dead_ends": evaluation.count("dead_end"),
             "step_limits": evaluation.count("step_limit"),
             "loops": evaluation.count("loop"),
+            "gave_up": evaluation.count("gave_up"),
             "stopped": evaluation.count("stopped"),
             "mean_cost": evaluation.mean_cost,
             "ci95": evaluation.ci95,

@@ -32,7 +32,7 @@ from asnets.cli.tables import show_table
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError, FileError, LimitError
 from asnets.evaluation.rollouts import check_run
-from asnets.files import FilesTogether, read_bytes
+from asnets.files import FilesTogether, check_writable, read_bytes, refuse_overwriting
 from asnets.grounding import DEFAULT_LIMITS, Limits
 from asnets.words import count
 
@@ -148,7 +148,11 @@ def probe(
         budget=math.inf,
     )
     earlier = [] if output is None else _earlier_files(output, force=force)
+    for file in earlier:
+        refuse_overwriting(file, (model, domain, *problems))
     policy = load_trained(model)
+    if output is not None:
+        check_writable(output)
     whole = NO_DEADLINE if time_limit is None else Deadline(time_limit)
     tests: list[PolicyTest] = []
     rows: list[dict[str, Any]] = []
@@ -156,7 +160,7 @@ def probe(
     names: set[str] = set()
     for problem in problems:
         has_less = whole.left < budget
-        deadline = Deadline(budget, within=whole)
+        deadline = whole if has_less else Deadline(budget, within=whole)
         try:
             with bounded(deadline, f"testing {model} on {problem}"):
                 loaded = load(domain, problem, costs or policy.costs, max_actions, lenient, deadline)

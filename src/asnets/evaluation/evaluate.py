@@ -15,7 +15,7 @@ from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError
 from asnets.evaluation.failures import Failure, find_failures
-from asnets.evaluation.rollouts import ENDINGS, Simulation, check_policy, check_run, native_policy, simulate
+from asnets.evaluation.rollouts import ENDINGS, Simulation, check_run, native_policy, simulate
 from asnets.evaluation.statistics import wilson_interval_95
 from asnets.frames import frame
 from asnets.grounding import GroundTask
@@ -23,7 +23,7 @@ from asnets.network.depth import DepthCounts
 from asnets.notebook import NotebookView
 from asnets.policies.guarded import GuardCounts, GuardedPolicy
 from asnets.policies.online_search import OnlineSearch
-from asnets.policies.protocol import TaskPolicy
+from asnets.policies.protocol import TaskPolicy, check_policy
 from asnets.progress import progress_bar, show_progress
 from asnets.words import count
 
@@ -104,6 +104,7 @@ class Evaluation(NotebookView):
             "dead_ends": self.finished.count("dead_end"),
             "step_limits": self.finished.count("step_limit"),
             "loops": self.finished.count("loop"),
+            "gave_up": self.finished.count("gave_up"),
             "not_run": self.runs - self.finished.episodes,
             "coverage": self.coverage,
             "coverage_ci95": list(wilson_interval_95(self.goals, self.runs)),
@@ -142,7 +143,7 @@ def evaluate(
         max_steps: Step limit of each.
         seed: Of all random choices.
         time_limit: Seconds after which runs are stopped.
-        memory_limit: Resident memory of the process, in bytes, from which no further runs are begun.
+        memory_limit: Resident memory of the process, in bytes, at which runs are stopped, and no further ones begun.
         threads: How many to use. Results are the same; times are those of all threads together.
         detect_dead_ends: Whether runs end where the goal cannot be reached even in the relaxation; see `simulate`.
         deadline: When runs are stopped, if that is before the time limit.
@@ -173,6 +174,7 @@ def evaluate(
         threads=threads,
         detect_dead_ends=detect_dead_ends,
         deadline=within,
+        memory_limit=memory_limit,
     )
     search = policy.search if isinstance(policy, GuardedPolicy) else None
     told = (lambda done, goals: progress(done)) if callable(progress) else progress
@@ -190,7 +192,10 @@ def evaluate(
     guard = policy.counts().since(counted) if isinstance(policy, GuardedPolicy) and counted is not None else None
     depth = _depth_counts(policy)
     finished = _finished_runs(parts, policy.name, seed, max_steps)
-    failures = find_failures(policy, finished, detect_dead_ends=detect_dead_ends, deadline=within)
+    again = Deadline(math.inf, within=within)
+    if status == "memory":
+        again.cancel()  # What takes too much memory is not done once more.
+    failures = find_failures(policy, finished, detect_dead_ends=detect_dead_ends, deadline=again)
     if depth is not None and depth_before is not None:
         depth = depth.since(depth_before)
     return Evaluation(policy.task, runs, finished, status, seconds, failures, guard, search, depth)
@@ -229,7 +234,7 @@ def _run_in_parts(
         done += number
         progress(done, sum(part.count("goal") for part in parts))
         if parts[-1].count("stopped"):
-            return parts, "time"
+            return parts, "time" if deadline.has_passed() else "memory"
     return parts, "finished"
 
 

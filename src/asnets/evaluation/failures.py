@@ -11,7 +11,10 @@ from asnets.evaluation.rollouts import ENDINGS, Ending, Simulation, trace
 from asnets.policies.protocol import TaskPolicy
 
 _SHOWN_ACTIONS = 4
-_FAILED: tuple[Ending, ...] = ("dead_end", "loop", "step_limit")
+_LONGEST_ROUND = 8
+_ROUNDS = 4
+"""So many equal rounds, and the run may be said to go on like that."""
+_FAILED: tuple[Ending, ...] = ("dead_end", "loop", "step_limit", "gave_up")
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,8 @@ class Failure:
         count: How many.
         episode: The first of them: `asnets run --seed SEED --episode N` shows it.
         steps: Its length.
-        actions: The last of its actions; of a loop, those of a round where one is found.
+        actions: The last of its actions; of a loop that repeats itself, those of a round.
+        is_round: Whether it does.
     """
 
     ending: Ending
@@ -31,6 +35,7 @@ class Failure:
     episode: int
     steps: int
     actions: tuple[str, ...]
+    is_round: bool = False
 
     @property
     def example(self) -> str:
@@ -39,8 +44,12 @@ class Failure:
         match self.ending:
             case "dead_end":
                 how = f"dead end after {self.steps} steps, the last of them {actions}"
-            case "loop":
+            case "loop" if self.is_round:
                 how = f"went in circles: {actions}, over and over"
+            case "loop":
+                how = f"went round in few states until {self.steps} steps were made, the last of them {actions}"
+            case "gave_up":
+                how = f"the policy gave up after {self.steps} steps, the last of them {actions}"
             case _:
                 how = f"not at the goal after {self.steps} steps, the last of them {actions}"
         return f"run {self.episode}: {how}"
@@ -82,15 +91,16 @@ def find_failures(
             deadline=deadline,
         )
         last = [step.action for step in run.steps] if run.record.ending == ending else []
-        shown = _round(last) if ending == "loop" else last[-_SHOWN_ACTIONS:]
-        names = tuple(policy.task.action_name(action) for action in shown)
-        failures.append(Failure(ending, count, episode, int(runs.steps[first]), names))
+        of_round = _round(last) if ending == "loop" else ()
+        names = tuple(policy.task.action_name(action) for action in of_round or last[-_SHOWN_ACTIONS:])
+        failures.append(Failure(ending, count, episode, int(runs.steps[first]), names, bool(of_round)))
     return tuple(sorted(failures, key=lambda failure: -failure.count))
 
 
 def _round(actions: Sequence[int]) -> Sequence[int]:
-    """The actions of the round that a run ends with; if it never does quite the same, the last few."""
-    for length in range(1, 2 * _SHOWN_ACTIONS + 1):
-        if actions[-length:] == actions[-2 * length : -length]:
-            return actions[-length:]
-    return actions[-_SHOWN_ACTIONS:]
+    """The actions of the round that a run ends with; none if it does not do the same again and again."""
+    for length in range(1, _LONGEST_ROUND + 1):
+        last = actions[-_ROUNDS * length :]
+        if len(last) == _ROUNDS * length and last == list(last[:length]) * _ROUNDS:
+            return last[:length]
+    return ()

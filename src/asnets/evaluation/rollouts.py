@@ -20,23 +20,33 @@ from asnets.grounding.task import Floats, Ints
 from asnets.machine import num_cores
 from asnets.notebook import NotebookView
 from asnets.planning import Solver
-from asnets.policies.protocol import Distribution, TaskPolicy
+from asnets.policies.protocol import Distribution, TaskPolicy, check_policy
 from asnets.progress import progress_bar, show_progress
 from asnets.words import count
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Ending = Literal["goal", "dead_end", "step_limit", "stopped", "loop"]
-ENDINGS: tuple[Ending, ...] = ("goal", "dead_end", "step_limit", "stopped", "loop")
+Ending = Literal["goal", "dead_end", "step_limit", "stopped", "loop", "gave_up"]
+ENDINGS: tuple[Ending, ...] = ("goal", "dead_end", "step_limit", "stopped", "loop", "gave_up")
 """How a run ends, in the order of the compiled core's numbers."""
 ENDING_WORDS: dict[Ending, str] = {
     "goal": "goal reached",
     "dead_end": "dead end",
     "step_limit": "step limit reached",
     "stopped": "stopped by the time limit",
-    "loop": "step limit reached, going in circles",
+    "loop": "step limit reached, going round in few states",
+    "gave_up": "gave up",
 }
+ENDING_COUNTS: dict[Ending, str] = {
+    "goal": "goals",
+    "dead_end": "dead ends",
+    "step_limit": "step limits",
+    "stopped": "stopped",
+    "loop": "loops",
+    "gave_up": "gave up",
+}
+"""Headings of how many runs ended so."""
 MAX_SEED = 2**64 - 1
 MAX_EPISODES = 10**8
 """Of one call: the arrays of so many fit into memory."""
@@ -61,7 +71,8 @@ class EpisodeRecord:
         cost: Their total cost.
         ending: How it ended. A dead end is a state that is no goal and has no applicable action or, where dead ends are
             looked for, from which the goal cannot be reached even in the relaxation. A loop is a run that spent the
-            last steps before the step limit (half of them, up to 128) in few states, an eighth as many or fewer.
+            last steps before the step limit (half of them, up to 128) in few states, an eighth as many or fewer. A
+            policy gives up where it names no action although the goal may still be within reach.
             "stopped" is the end of a run that was cut off by a deadline.
     """
 
@@ -207,6 +218,7 @@ def simulate(
     first: int = 0,
     detect_dead_ends: bool = True,
     deadline: Deadline = NO_DEADLINE,
+    memory_limit: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
 ) -> Simulation:
     """Runs episodes from the initial state until goal, dead end or step limit.
@@ -223,6 +235,8 @@ def simulate(
         detect_dead_ends: Whether to look, every few steps, for states from which the goal cannot be reached even in the
             relaxation; else only states without applicable actions are dead ends.
         deadline: Episodes that have not ended by then are stopped.
+        memory_limit: Resident memory of the process, in bytes, at which episodes that have not ended are stopped; of
+            policies in the compiled core.
         progress: True for a bar on a terminal or in a notebook; or what is called with (episodes done, steps done) now
             and then.
 
@@ -244,7 +258,15 @@ def simulate(
         if native is not None:
             with _enumerating(policy):
                 return _native.run_episodes(
-                    native, seed, first, count, limit, min(workers, count), detect_dead_ends, deadline.native
+                    native,
+                    seed,
+                    first,
+                    count,
+                    limit,
+                    min(workers, count),
+                    detect_dead_ends,
+                    deadline.native,
+                    memory_limit or 0,
                 )
         batch = _native.EpisodeBatch(policy.task.native, seed, first, count, limit, detect_dead_ends)
         for _ in _steps(policy, batch, deadline):
@@ -270,7 +292,7 @@ def execute(
     detect_dead_ends: bool = True,
     deadline: Deadline = NO_DEADLINE,
 ) -> Simulation:
-    """Runs the greedy policy of a solver from the initial state; giving up counts as a dead end.
+    """Runs the greedy policy of a solver from the initial state; which may give up.
 
     Args:
         solver: A solver, usually one that has converged for the initial state.
@@ -358,20 +380,6 @@ def trace(
     steps, costs, endings = result
     record = EpisodeRecord(seed, episode, int(steps[0]), float(costs[0]), ENDINGS[int(endings[0])])
     return Trace.of(record, states, actions, decisions)
-
-
-def check_policy(policy: object) -> None:
-    """Checks that something is a policy of a task.
-
-    Raises:
-        ConfigError: If it is not, with what is missing.
-    """
-    if isinstance(policy, TaskPolicy):
-        return
-    missing = [name for name in ("name", "task", "sampled", "distributions") if not hasattr(policy, name)]
-    hint = "; `of(task)` of a trained policy gives one" if hasattr(policy, "of") else ""
-    hint = hint or ("; FunctionPolicy(task, function) makes one of a function" if callable(policy) else "")
-    raise ConfigError(f"{policy!r} is no policy of a task: it has no {', no '.join(missing)}{hint}")
 
 
 def native_policy(policy: TaskPolicy) -> _native.Policy | None:

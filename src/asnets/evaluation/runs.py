@@ -10,11 +10,11 @@ import numpy as np
 
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.evaluation.decisions import StepDecision
-from asnets.evaluation.rollouts import EpisodeRecord, Trace, TraceStep, check_policy, trace
+from asnets.evaluation.rollouts import EpisodeRecord, Trace, TraceStep, trace
 from asnets.grounding import GroundTask
 from asnets.grounding.task import Ints
 from asnets.notebook import NotebookView
-from asnets.policies.protocol import Distribution, TaskPolicy
+from asnets.policies.protocol import Distribution, TaskPolicy, check_policy
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from asnets import _native
 from asnets.errors import ConfigError
 from asnets.grounding import GroundTask
 from asnets.grounding.task import Floats, Ints
-from asnets.policies.online_search import OnlineSearch
-from asnets.policies.protocol import Distribution, TaskPolicy, native_distributions
+from asnets.policies.online_search import SEARCHES, OnlineSearch
+from asnets.policies.protocol import Distribution, TaskPolicy, check_policy, native_distributions
 from asnets.words import count
 
 ON_LOOP: dict[str, str] = {
@@ -160,14 +160,24 @@ class GuardedPolicy:
         """
         if policy is None and (task is None or search is None or on_loop == "search"):
             raise ConfigError("expected a policy to guard, or a task and a search that decides at every step")
+        if policy is not None:
+            check_policy(policy)
         if on_loop not in ON_LOOP:
             raise ConfigError(f"unknown rule for loops {on_loop!r}; expected one of {', '.join(ON_LOOP)}")
         if search is not None and not isinstance(search, OnlineSearch):
             raise ConfigError(f'expected a search such as asnets.OnlineSearch("puct"), not {search!r}')
         if on_loop == "search" and search is None:
-            raise ConfigError('on_loop="search" needs a search to ask')
+            raise ConfigError(
+                f"--on-loop search needs a search to ask: give --search {'|'.join(SEARCHES)} (search=) too"
+            )
+        if not isinstance(shield, bool):
+            raise ConfigError(f"shield must be True or False, not {shield!r}")
+        if not isinstance(shield_expansions, int) or isinstance(shield_expansions, bool):
+            raise ConfigError(f"shield_expansions must be a whole number, not {shield_expansions!r}")
         if not 0 <= shield_expansions < 2**62:
-            raise ConfigError(f"the expansions of the shield must be between 0 and 2^62 - 1, not {shield_expansions}")
+            raise ConfigError(
+                f"--shield-expansions (shield_expansions) must be between 0 and 2^62 - 1, not {shield_expansions}"
+            )
         of = task if policy is None else policy.task
         assert of is not None
         if task is not None and task is not of:
@@ -264,15 +274,17 @@ def in_words(counts: GuardCounts) -> list[str]:
     """What a guard did, in sentences; none where it had nothing to do."""
     sentences = []
     if counts.loops:
-        left = count(counts.loops_left, "time")
-        sentences.append(f"loops in {count(counts.loop_episodes, 'run')} of {counts.episodes:,}, left {left}")
+        sentences.append(
+            f"came back without progress {count(counts.loops, 'time')} in {counts.loop_episodes:,} of "
+            f"{count(counts.episodes, 'run')}, and did something else then {count(counts.loops_left, 'time')}"
+        )
     if counts.excluded_actions:
         excluded, steps = count(counts.excluded_actions, "action"), count(counts.excluded_steps, "step")
         sentences.append(f"the shield excluded {excluded} in {steps} of {counts.steps:,}")
     if any(decider != "policy" or set(reasons) != {"alone"} for decider, reasons in counts.decided.items()):
         shares = "; ".join(
             f"{DECIDERS[decider]} {sum(reasons.values()):,} ("
-            + ", ".join(f"{steps:,} {REASONS[reason]}" for reason, steps in reasons.items())
+            + ", ".join(f"{steps:,}: {REASONS[reason]}" for reason, steps in reasons.items())
             + ")"
             for decider, reasons in counts.decided.items()
         )

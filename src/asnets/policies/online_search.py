@@ -5,7 +5,6 @@ An `OnlineSearch` is what a user asks for; `GuardedPolicy` makes it for a task, 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,6 +52,7 @@ LEAVES: dict[str, str] = {
 DEFAULT_TIME_PER_STEP = 0.1
 MAX_ROLLOUT_STEPS = 2**31 - 1
 _MAX_COUNT = 2**40
+_MAX_SECONDS = 1e9
 
 
 @dataclass(frozen=True)
@@ -102,19 +102,27 @@ class OnlineSearch:
         if self.leaves not in LEAVES:
             raise ConfigError(f"unknown leaves {self.leaves!r}; expected one of {', '.join(LEAVES)}")
         if self.leaves != "auto" and self.name != "puct":
-            raise ConfigError(f"the search {self.name!r} has no leaves to evaluate; only puct has")
+            raise ConfigError(f"--leaves (leaves) is for the search puct; {self.name!r} has none to evaluate")
         for name in ("rollouts_per_step", "rollout_steps", "threads", "memory_limit"):
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
                 raise ConfigError(f"{name} must be a whole number, not {value!r}")
+        for name in ("time_per_step", "error_rate", "penalty"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int | float) or isinstance(value, bool)):
+                raise ConfigError(f"{name} must be a number, not {value!r}")
         if self.time_per_step is not None and self.rollouts_per_step is not None:
-            raise ConfigError("give either a time per step or a number of rollouts per step")
-        if self.time_per_step is not None and not 0 < self.time_per_step < math.inf:
-            raise ConfigError(f"the time per step must be positive and finite, not {self.time_per_step}")
+            raise ConfigError("--time-per-step (time_per_step) and --rollouts-per-step (rollouts_per_step): give one")
+        if self.time_per_step is not None and not 0 < self.time_per_step <= _MAX_SECONDS:
+            raise ConfigError(
+                f"--time-per-step (time_per_step) must be above 0 and at most 1e9, not {self.time_per_step}"
+            )
         if self.rollouts_per_step is not None and not 1 <= self.rollouts_per_step <= _MAX_COUNT:
-            raise ConfigError(f"the rollouts per step must be between 1 and 2^40, not {self.rollouts_per_step}")
+            raise ConfigError(
+                f"--rollouts-per-step (rollouts_per_step) must be between 1 and 2^40, not {self.rollouts_per_step}"
+            )
         if self.error_rate is not None and not 0 < self.error_rate <= 1:
-            raise ConfigError(f"the error rate must be above 0 and at most 1, not {self.error_rate}")
+            raise ConfigError(f"--error-rate (error_rate) must be above 0 and at most 1, not {self.error_rate}")
         if self.penalty is not None and not 0 < self.penalty <= MAX_COST:
             raise ConfigError(f"the penalty must be above 0 and at most {MAX_COST:g}, not {self.penalty}")
         if not 1 <= self.rollout_steps <= MAX_ROLLOUT_STEPS:

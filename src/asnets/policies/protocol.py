@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from asnets import _native
+from asnets.errors import ConfigError
 from asnets.grounding import GroundTask
 from asnets.grounding.task import Floats, Ints
 
@@ -46,3 +47,17 @@ class TaskPolicy(Protocol):
 def native_distributions(policy: _native.Policy, states: Sequence[Ints]) -> list[Distribution]:
     """What a policy of the compiled core does in each of these states."""
     return [Distribution(*policy.distribution(state)) for state in states]
+
+
+def check_policy(policy: object) -> None:
+    """Checks that something is a policy of a task.
+
+    Raises:
+        ConfigError: If it is not, with what is missing.
+    """
+    if isinstance(policy, TaskPolicy):
+        return
+    missing = [name for name in ("name", "task", "sampled", "distributions") if not hasattr(policy, name)]
+    hint = "; `of(task)` of a trained policy gives one" if hasattr(policy, "of") else ""
+    hint = hint or ("; FunctionPolicy(task, function) makes one of a function" if callable(policy) else "")
+    raise ConfigError(f"{policy!r} is no policy of a task: it has no {', no '.join(missing)}{hint}")

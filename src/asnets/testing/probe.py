@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Protocol
 
@@ -92,18 +93,19 @@ class ProbeOptions:
 
     def __post_init__(self) -> None:
         if self.objective not in OBJECTIVES:
-            raise ConfigError(f"policies are tested for one of {', '.join(OBJECTIVES)}, not {self.objective!r}")
+            raise ConfigError(f"--objective (objective) must be one of {', '.join(OBJECTIVES)}, not {self.objective!r}")
         if self.shrink not in SHRINKINGS:
-            raise ConfigError(f"shrink must be one of {', '.join(SHRINKINGS)}, not {self.shrink!r}")
+            raise ConfigError(f"--shrink (shrink) must be one of {', '.join(SHRINKINGS)}, not {self.shrink!r}")
         if not 0 < self.epsilon < 1:
-            raise ConfigError(f"epsilon must be between 0 and 1, not {self.epsilon}")
+            raise ConfigError(f"--epsilon (epsilon) must be between 0 and 1, not {self.epsilon}")
         for name in ("states", "effort", "max_steps"):
             if not 1 <= getattr(self, name) < 2**40:
-                raise ConfigError(f"{name} must be a number from 1 on, not {getattr(self, name)}")
+                option = f"--{name.replace('_', '-')} ({name})"
+                raise ConfigError(f"{option} must be between 1 and 2^40 - 1, not {getattr(self, name)}")
         if self.per_group < 0:
-            raise ConfigError(f"per_group must not be negative, not {self.per_group}")
+            raise ConfigError(f"--per-group (per_group) must not be negative, not {self.per_group}")
         if not self.budget > 0:
-            raise ConfigError(f"the budget must be positive, not {self.budget}")
+            raise ConfigError(f"--budget (budget) must be positive, not {self.budget}")
 
 
 DEFAULT_OPTIONS = ProbeOptions()
@@ -147,6 +149,8 @@ def probe(
         >>> test.findings[0].small.confirmation.by
         'fractions'
     """
+    if not hasattr(policy, "costs") or not hasattr(policy, "of"):
+        raise ConfigError(f"expected a policy of a domain such as asnets.Policy.load(...), not {policy!r}")
     if isinstance(domain, Domain) and isinstance(problem, Problem):
         begin = time.perf_counter()
         task = ground(domain, problem, costs=policy.costs, deadline=deadline)
@@ -361,7 +365,7 @@ class _Tester:
         made: dict[int, SmallProblem] = {}
         numbers = {id(finding): number for number, finding in enumerate(findings)}
         groups = [group.findings[: self._options.per_group] for group in grouped(findings)]
-        turns = [group[turn] for turn in range(self._options.per_group) for group in groups if turn < len(group)]
+        turns = [finding for turn in zip_longest(*groups) for finding in turn if finding is not None]
         too_late = 0
         for turn, finding in enumerate(turns):
             if deadline.has_passed():

@@ -21,7 +21,6 @@ from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError, LimitError
 from asnets.evaluation.rollouts import (
     asked_distributions,
-    check_policy,
     inapplicable_action,
     native_policy,
     no_distribution,
@@ -30,7 +29,7 @@ from asnets.grounding import GroundTask
 from asnets.grounding.task import Floats, Ints
 from asnets.machine import num_cores
 from asnets.policies.guarded import check_memoryless
-from asnets.policies.protocol import TaskPolicy
+from asnets.policies.protocol import TaskPolicy, check_policy
 from asnets.progress import live_figures, show_progress
 
 Numbers = npt.NDArray[np.uint64]

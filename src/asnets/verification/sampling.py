@@ -200,7 +200,7 @@ class _Runs:
     ) -> None:
         self._policy, self._steps, self._costs, self._penalty = policy, steps, costs, penalty
         self._goal = endings == ENDINGS.index("goal")
-        self._failed = endings == ENDINGS.index("dead_end")
+        self._failed = np.isin(endings, [ENDINGS.index("dead_end"), ENDINGS.index("gave_up")])
         self._open = ~self._goal & ~self._failed
         self._max_steps = max_steps
         self._low, self._high = run_cost_bounds(policy.task, max_steps)

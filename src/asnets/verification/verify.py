@@ -34,11 +34,11 @@ from typing import TYPE_CHECKING, Literal, get_args
 from asnets import _native
 from asnets.deadline import NO_DEADLINE, Deadline
 from asnets.errors import ConfigError, LimitError
-from asnets.evaluation.rollouts import check_policy, check_run
+from asnets.evaluation.rollouts import check_run
 from asnets.grounding.costs import MAX_COST
 from asnets.planning.objectives import default_penalty
 from asnets.policies.guarded import check_memoryless
-from asnets.policies.protocol import TaskPolicy
+from asnets.policies.protocol import TaskPolicy, check_policy
 from asnets.progress import live_figures, show_progress
 from asnets.verification.chain_solution import ChainSolution, solve_chain
 from asnets.verification.counterexamples import Counterexample, find_counterexample
