@@ -142,10 +142,10 @@ def test_options_are_checked() -> None:
     for options, message in (
         ({"objective": "lexicographic"}, "one of penalty, maxprob"),
         ({"shrink": "all"}, "one of none, objects, facts"),
-        ({"epsilon": 0.0}, "--epsilon .epsilon. must be between 0 and 1"),
-        ({"states": 0}, "states must be a number from 1 on"),
-        ({"per_group": -1}, "per_group must not be negative"),
-        ({"budget": 0.0}, "budget must be positive"),
+        ({"epsilon": 0.0}, r"--epsilon \(epsilon\) must be between 0 and 1"),
+        ({"states": 0}, r"--states \(states\) must be between 1 and"),
+        ({"per_group": -1}, r"--per-group \(per_group\) must not be negative"),
+        ({"budget": 0.0}, r"--budget \(budget\) must be positive"),
     ):
         with pytest.raises(ConfigError, match=message):
             ProbeOptions(**options)
