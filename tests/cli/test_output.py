@@ -246,7 +246,7 @@ def test_signals_outside_of_a_command(
     assert (caught.value.code, *capsys.readouterr()) == (code, "", message)
 
 
-LOSES_A_SIGNAL = """
+SIGNALLED = """
 import signal, time
 from asnets.cli.process import interruption, prepare
 
@@ -254,24 +254,43 @@ class Finalised:
     def __del__(self):
         signal.raise_signal({number})
 
+def in_a_finaliser():
+    Finalised()
+
+def for_another_error():
+    try:
+        signal.raise_signal({number})
+    except BaseException:
+        pass
+
+def while_it_cleans_up():
+    try:
+        signal.raise_signal({number})
+    finally:
+        time.sleep(2)
+        print("cleaned up")
+
 prepare()
 try:
-    Finalised()
+    {where}()
     print("lost", flush=True)
     time.sleep(3600)
 except KeyboardInterrupt as error:
     print(interruption(error)[0])
+time.sleep(1.5)
 """
 
 
 @pytest.mark.parametrize(("number", "what"), [(signal.SIGTERM, "terminated"), (signal.SIGINT, "interrupted")])
-def test_signals_in_finalisers_are_not_lost(number: signal.Signals, what: str) -> None:
-    """What is raised in them, as in callbacks of weak references, does not get to those who wait for it."""
-    code = LOSES_A_SIGNAL.format(number=int(number))
+@pytest.mark.parametrize("where", ["in_a_finaliser", "for_another_error", "while_it_cleans_up"])
+def test_signals_are_not_lost_and_come_once(number: signal.Signals, what: str, where: str) -> None:
+    """What is raised in finalisers does not get to those who wait for it, nor what is taken for another error."""
+    code = SIGNALLED.format(number=int(number), where=where)
     result = subprocess.run(
         [sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
-    assert (result.returncode, result.stdout, result.stderr) == (0, f"lost\n{what}\n", "")
+    before = "cleaned up" if where == "while_it_cleans_up" else "lost"
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"{before}\n{what}\n", "")
 
 
 # --- Time limits ---------------------------------------------------------------------------------------------------

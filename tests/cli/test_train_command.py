@@ -198,9 +198,12 @@ def test_interrupted_while_setting_up(hard: Path, how: signal.Signals, code: int
     process = subprocess.Popen(
         [COMMAND, *HARD], cwd=hard, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    wait_for(hard / "m.asnet.lock")
-    process.send_signal(how)
-    output, errors = process.communicate(timeout=600)
+    try:
+        wait_for(hard / "m.asnet.lock")
+        process.send_signal(how)
+        output, errors = process.communicate(timeout=600)
+    finally:
+        process.kill()
     assert (process.returncode, output) == (code, "")
     assert "stopped before the first epoch; nothing was written" in errors
     assert listing(hard) == ["domain.pddl", "triangle-tire-20.pddl"]

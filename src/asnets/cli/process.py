@@ -5,11 +5,14 @@ Imports nothing that takes time, so that streams and signals are looked after fr
 
 from __future__ import annotations
 
+import _thread
 import codecs
 import io
 import os
 import signal
 import sys
+import threading
+import time
 from contextlib import suppress
 from enum import IntEnum
 from types import FrameType
@@ -33,7 +36,8 @@ class Terminated(KeyboardInterrupt):
 
 
 def interruption(error: KeyboardInterrupt) -> tuple[str, ExitCode]:
-    """What to say about Ctrl-C or SIGTERM, and the exit code."""
+    """What to say about Ctrl-C or SIGTERM, and the exit code; the signal has done what it was sent for."""
+    _Signals.pending = None
     if isinstance(error, Terminated):
         return "terminated", ExitCode.TERMINATED
     return "interrupted", ExitCode.INTERRUPTED
@@ -66,13 +70,16 @@ def prepare() -> None:
     messages: BinaryIO = os.fdopen(os.open(os.devnull, os.O_WRONLY), "wb") if sys.stderr is None else sys.stderr.buffer
     encoding = "utf-8" if sys.stderr is None else sys.stderr.encoding
     sys.stderr = _Forgiving(messages, encoding, "plain", line_buffering=True)
-    signal.signal(signal.SIGTERM, _terminate)
-    sys.unraisablehook = _signal_again
+    signal.signal(signal.SIGTERM, _Signals.handle)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # A shell may have the process ignore it.
+        signal.signal(signal.SIGINT, _Signals.handle)
+    sys.unraisablehook = _show_unraisable
 
 
 def finish(code: int) -> int:
     """Flushes the streams, so that Python has nothing to complain about when it ends; returns the exit code."""
     # From here on a signal ends the process at once and without words.
+    _Signals.pending = None
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
@@ -104,7 +111,6 @@ class _Forgiving(io.TextIOWrapper):
             super().flush()
 
 
-_SOON = 0.05  # Seconds.
 _PLAIN = {"–": "-", "—": "-", "−": "-", "…": "...", "±": "+-", "×": "x", "→": "->"}
 
 
@@ -124,22 +130,65 @@ def _let_go(stream: Any) -> None:
     os.close(nowhere)
 
 
-def _terminate(number: int, frame: FrameType | None) -> None:
-    raise Terminated
+class _Signals:
+    """Signals end a command by an exception, which is raised where the main thread is, and again if it was lost.
 
+    Finalisers and callbacks of weak references lose what is raised in them, and so does code that takes any exception
+    for another one; imports of large packages have all of these. So a signal is remembered until somebody has said what
+    it has done, and a thread looks now and then whether the main thread is dealing with its exception.
 
-def _signal_again(lost: sys.UnraisableHookArgs) -> None:
-    """Sends a signal once more whose exception was lost.
-
-    That happens to what is raised in finalisers and in callbacks of weak references, of which every import has some.
+    Attributes:
+        pending: The signal that has come, until it has ended the command.
     """
+
+    pending: int | None = None
+    _is_watched = False
+    _is_again = False
+
+    @classmethod
+    def handle(cls, number: int, frame: FrameType | None) -> None:
+        was_again, cls._is_again = cls._is_again, False
+        if was_again and _deals_with_interruption(threading.get_ident()):
+            return  # It was on its way, within the compiled core.
+        cls.pending = number
+        if not cls._is_watched:
+            cls._is_watched = True
+            # Not by `threading`, whose locks the main thread may hold where the signal finds it.
+            _thread.start_new_thread(cls._watch, ())
+        raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
+
+    @classmethod
+    def _watch(cls) -> None:
+        main = threading.main_thread().ident
+        assert main is not None
+        missing = 0
+        while True:
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+            number = cls.pending
+            missing = 0 if number is None or _deals_with_interruption(main) else missing + 1
+            if number is not None and missing == _LOOKS:
+                missing = 0
+                cls._is_again = True
+                signal.pthread_kill(main, number)
+
+
+# An exception on its way is seen by hardly any look, but it is never on its way for long.
+_SECONDS_BETWEEN_LOOKS = 0.05
+_LOOKS = 10
+
+
+def _deals_with_interruption(thread: int) -> bool:
+    """Whether a thread is in code that handles the exception of a signal, or cleans up after it."""
+    active: Any = sys._current_exceptions().get(thread)
+    error = active[1] if isinstance(active, tuple) else active  # Python 3.11 has its type and traceback with it.
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__context__
+    return False
+
+
+def _show_unraisable(lost: sys.UnraisableHookArgs) -> None:
+    """Says what was lost, if it is not a signal, which is sent again, or a time limit, which is looked at again."""
     if lost.exc_type is None or not issubclass(lost.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(lost)
-        return
-    from threading import Timer
-
-    number = signal.SIGTERM if issubclass(lost.exc_type, Terminated) else signal.SIGINT
-    # Later, since this too is within the finaliser.
-    again = Timer(_SOON, os.kill, (os.getpid(), number))
-    again.daemon = True
-    again.start()
