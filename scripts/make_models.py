@@ -79,6 +79,9 @@ def of_sizes(*sizes: int, count: int = 1) -> tuple[Problem, ...]:
     return tuple(Problem(size, index=index) for size in sizes for index in range(count))
 
 
+_GIVEN_ALONE: dict[str, Any] = {"teacher_planner": "lrtdp", "more_problems": 0, "validate_made": 0}
+"""One teacher, and nothing beside the problems of the recipe."""
+
 RECIPES: dict[str, Recipe] = {
     recipe.family: recipe
     for recipe in (
@@ -92,7 +95,7 @@ RECIPES: dict[str, Recipe] = {
                 "triangle-tire-1-to-5.pddl:triangle-tire-5",
                 *(f"triangle-tire-{size}.pddl" for size in (6, 8, 10, 12, 15, 20)),
             ),
-            {"features": ()},
+            {"features": ()} | _GIVEN_ALONE,
             lambda size: 6 * size - 0.5,
         ),
         Recipe(
@@ -101,6 +104,7 @@ RECIPES: dict[str, Recipe] = {
             of_sizes(1, 2, 3, 4, 5),
             of_sizes(*range(6, 21)),
             tuple(f"cosanostra-n{size}.pddl" for size in (6, 8, 10, 12, 15, 20)),
+            {"features": ("landmarks",)} | _GIVEN_ALONE,
             optimal=lambda size: 3 * size + 4,
         ),
         Recipe(
@@ -110,7 +114,8 @@ RECIPES: dict[str, Recipe] = {
             of_sizes(5, 6, 7, 8, 9, count=5),
             of_sizes(10, 15, 20, 25, 30, 35, count=8),
             tuple(f"prob_bw_n{size}_s{number}.pddl" for size, number in product((9, 10, 15, 20), (1, 2, 3))),
-            {"teacher_heuristic": "hadd", "solved_epochs": 30, "patience": 30},
+            {"features": ("landmarks",), "teacher_heuristic": "hadd", "solved_epochs": 30, "patience": 30}
+            | _GIVEN_ALONE,
         ),
         Recipe(
             "monster",
@@ -118,7 +123,7 @@ RECIPES: dict[str, Recipe] = {
             of_sizes(1, 2, 3, 4, 5),
             of_sizes(1, 2, 3, 4, 5),
             tuple(f"monster-n{size}.pddl" for size in (1, 2, 3, 4, 5)),
-            {"layers": 5, "features": ()},
+            {"layers": 5, "features": ()} | _GIVEN_ALONE,
         ),
     )
 }
@@ -142,7 +147,10 @@ def commands(recipe: Recipe) -> list[str]:
     count = 1 + max(each.index for each in recipe.training)
     options = ""
     for name, value in recipe.options.items():
-        options += " --no-landmarks" if name == "features" else f" --{name.replace('_', '-')} {value}"
+        if name == "features":
+            options += "".join(f" --feature {feature}" for feature in value) or " --no-features"
+        else:
+            options += f" --{name.replace('_', '-')} {value}"
     files = " ".join(f"problems/{file_name(recipe.family, each)}" for each in recipe.training)
     return [
         f"asnets generate {recipe.family} {sizes} --count {count} --seed 0 -o problems",

@@ -23,8 +23,9 @@ from asnets.training.progress import EpochRecord
 from tests.cli.test_network_commands import LINE, problem
 
 PROBLEMS = ["l3.pddl", "l4.pddl"]
-OPTIONS: dict[str, Any] = {"seed": 3, "learn_steps": 5, "solved_epochs": 9}
-COMMAND = ["train", "line.pddl", *PROBLEMS, "--seed", "3", "--learn-steps", "5", "--solved-epochs", "9"]
+OPTIONS: dict[str, Any] = {"seed": 3, "learn_steps": 5, "solved_epochs": 9, "more_problems": 0, "validate_made": 0}
+GIVEN_ALONE = ["--more-problems", "0", "--validate-made", "0"]
+COMMAND = ["train", "line.pddl", *PROBLEMS, "--seed", "3", "--learn-steps", "5", "--solved-epochs", "9", *GIVEN_ALONE]
 
 
 @pytest.fixture(autouse=True)
@@ -199,7 +200,7 @@ def test_a_deadline_from_outside(folder: Path) -> None:
     policy = asnets.train("line.pddl", PROBLEMS, **OPTIONS, deadline=deadline, on_epoch=cancel)
     assert policy.training["epochs"] == 2
     assert policy.training["ended"] == "a deadline that was cancelled"
-    assert policy.training["config"]["time_limit"] == 7200
+    assert policy.training["config"]["time_limit"] == PRESETS["default"].training.time_limit
     endless = asnets.train("line.pddl", PROBLEMS, **OPTIONS, deadline=Deadline(float("inf")), max_epochs=1)
     assert endless.training["ended"] == "the limit of 1 epoch"
 

@@ -14,6 +14,8 @@ from typing import Any, get_type_hints
 
 from asnets.errors import ConfigError
 
+AUTO = "auto"
+"""What stands in place of a number that is left to the program."""
 MOST = 1e9
 """Numbers that are not whole go up to this, unless their option says otherwise."""
 

@@ -414,7 +414,7 @@ def test_inspect_draws_the_network(folder: Path) -> None:
 
 def test_inspect_draws_the_network_that_is_asked_for(folder: Path) -> None:
     path = folder / "net.SVG"
-    shape = ["--layers", "1", "--hidden", "4", "--pooling", "slot", "--no-landmarks", "--skip"]
+    shape = ["--layers", "1", "--hidden", "4", "--pooling", "slot", "--no-features", "--skip"]
     result = invoke("inspect", folder / "all.pddl", "--network", "-o", path, *shape, "--json")
     assert result.exit_code == 0
     values = json.loads(result.stdout)
@@ -441,7 +441,7 @@ def test_inspect_draws_the_network_that_is_asked_for(folder: Path) -> None:
         (["--network"], "--network needs -o FILE.svg, the file of the picture"),
         (["--network", "--json"], "--network needs -o FILE.svg, the file of the picture"),
         (["-o", "net.svg"], "-o names the picture of --network, which is not given"),
-        (["--layers", "2", "--no-landmarks"], "--layers, --no-landmarks: only with --network"),
+        (["--layers", "2", "--no-features"], "--layers, --no-features: only with --network"),
         (["--network", "-o", "all.pddl"], "the picture is SVG; -o all.pddl must end in .svg"),
         (["--network", "-o", "n.svg", "--layers", "0"], "layers must be a whole number from 1 to 64, not 0"),
         (["--network", "-o", "n.svg", "--hidden", "-1"], "hidden must be a whole number from 1 to 4096, not -1"),
@@ -455,7 +455,7 @@ def test_inspect_draws_the_network_that_is_asked_for(folder: Path) -> None:
         ),
         (
             ["--network", "-o", "n.svg", "--no-landmarks", "--feature", "landmarks"],
-            "give either --no-landmarks or --feature",
+            "give one of --no-landmarks, --no-features and --feature",
         ),
     ],
 )

@@ -28,7 +28,7 @@ def task(folder: Path, *sizes: int) -> list[Path]:
 
 def test_text_and_page(monster: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    result = invoke("diagnose", "default", *task(monster, 2, 3), "--no-landmarks", "-o", page, "--quiet")
+    result = invoke("diagnose", "default", *task(monster, 2, 3), "--no-features", "-o", page, "--quiet")
     assert result.exit_code == 0, result.output
     lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
     assert lines[:6] == [
@@ -40,7 +40,7 @@ def test_text_and_page(monster: Path, tmp_path: Path) -> None:
         "what would separate them:",
     ]
     assert "- more layers: all of it, with 3 layers" in lines
-    assert lines[-2:] == ["teacher: lrtdp with lmcut; costs: unit; seed: 0", f"page: {page}"]
+    assert lines[-2:] == ["teacher: auto with lmcut; costs: unit; seed: 0", f"page: {page}"]
     text = page.read_text(encoding="utf-8")
     assert text.startswith("<!DOCTYPE html>")
     assert "look the same within 2 layers" in text

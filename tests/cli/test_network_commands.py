@@ -170,7 +170,7 @@ def test_problems_that_are_cut_off(trained: Path) -> None:
 def test_the_picture_is_that_of_the_network_that_train_makes(trained: Path, tmp_path: Path) -> None:
     shapes = {
         "m.asnet": [],
-        "small.asnet": ["--preset", "paper", "--hidden", "5", "--layers", "1", "--no-landmarks", "--skip"],
+        "small.asnet": ["--preset", "paper", "--hidden", "5", "--layers", "1", "--no-features", "--skip"],
         "two.asnet": ["--feature", "landmarks", "--feature", "relaxed-plan", "--pooling", "schema"],
     }
     for model, shape in shapes.items():

@@ -23,7 +23,8 @@ from asnets.training.session import SessionFiles
 from tests.cli.running import COMMAND, ENVIRONMENT
 from tests.cli.test_network_commands import LINE, problem
 
-TRAIN = ["train", "line.pddl", "l3.pddl", "l4.pddl", "--learn-steps", "5", "--seed", "3", "-o", "m.asnet"]
+GIVEN_ALONE = ["--more-problems", "0", "--validate-made", "0"]
+TRAIN = ["train", "line.pddl", "l3.pddl", "l4.pddl", "--learn-steps", "5", "--seed", "3", "-o", "m.asnet", *GIVEN_ALONE]
 INPUTS = ["l3.pddl", "l4.pddl", "line.pddl"]
 
 
@@ -262,7 +263,7 @@ def test_quiet(folder: Path) -> None:
 
 def test_the_penalty_is_an_option(folder: Path) -> None:
     """Going from end to end costs 3."""
-    arguments = ["train", "line.pddl", "l4.pddl", "-o", "m.asnet", "--max-epochs", "1"]
+    arguments = ["train", "line.pddl", "l4.pddl", "-o", "m.asnet", "--max-epochs", "1", *GIVEN_ALONE]
     result = run(*arguments, "--penalty", "2.5")
     assert result.exit_code == 2
     assert "its goal cannot be reached for less than the dead-end penalty of 2.5 (--penalty)" in result.stderr

@@ -16,7 +16,8 @@ from asnets.network.model_file import load_model
 from asnets.training.history import read_history
 from tests.cli.test_network_commands import LINE, problem
 
-TRAIN = ["train", "line.pddl", "l3.pddl", "--learn-steps", "20", "--seed", "3", "--solved-epochs", "1"]
+GIVEN_ALONE = ["--more-problems", "0", "--validate-made", "0"]
+TRAIN = ["train", "line.pddl", "l3.pddl", "--learn-steps", "20", "--seed", "3", "--solved-epochs", "1", *GIVEN_ALONE]
 
 
 def run(*arguments: str) -> Result:
@@ -80,6 +81,8 @@ def test_restarts_are_told(folder: Path) -> None:
         "9",
         "--explore-rounds",
         "1",
+        "--feature",
+        "landmarks",
     ]
     result = run(*TRAIN, *options, "-o", "m.asnet")
     assert result.exit_code == 0

@@ -21,7 +21,7 @@ CLOCK = ("seconds", "cpu_seconds")
 
 
 def quick(**options: object) -> Recipe:
-    return replace(QUICK, options={"layers": 2, "features": (), "learn_steps": 5, "max_epochs": 2} | options)
+    return replace(QUICK, options=QUICK.options | {"layers": 2, "learn_steps": 5, "max_epochs": 2} | options)
 
 
 def test_there_is_a_recipe_for_each_model() -> None:

@@ -189,12 +189,12 @@ def test_the_papers_files_of_monster() -> None:
     if len(files) < 5:
         pytest.skip("the files have other names")
     for length, file in enumerate(files, start=1):
-        found = diagnose("default", folder / "domain.pddl", [file], layers=3)
+        found = diagnose("default", folder / "domain.pddl", [file], layers=3, features=["landmarks"])
         assert bool(found.conflicts) == (length > 3)
 
 
 def test_words() -> None:
-    found = diagnose("default", None, monster(2, 3))
+    found = diagnose("default", None, monster(2, 3), features=["landmarks"])
     assert found.words == (
         "with 2 layers the loss is 0.693 at least, while the labels allow 0.000: (drive start left-1) and "
         "(drive start right-1) look the same within 2 layers; --layers 3 or --feature landmarks --feature relaxed-plan "

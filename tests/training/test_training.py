@@ -36,7 +36,15 @@ from tests.planning.test_heuristics import family_task
 from tests.ssp_strategies import ssps
 from tests.support import ground_text
 
-QUICK = PRESETS["default"].changed(learn_steps=5, explore_rounds=4, judge_runs=3, batch_size=16, max_epochs=3)
+QUICK = PRESETS["default"].changed(
+    teacher_planner="lrtdp",
+    features=["landmarks"],
+    learn_steps=5,
+    explore_rounds=4,
+    judge_runs=3,
+    batch_size=16,
+    max_epochs=3,
+)
 
 
 def quick_tasks() -> list[GroundTask]:

@@ -22,7 +22,19 @@ from tests.cli.running import invoke
 
 pytestmark = pytest.mark.native
 
-QUICK = ["--max-epochs", "2", "--learn-steps", "5", "--hidden", "4", "--teacher-heuristic", "hadd", "--no-landmarks"]
+QUICK = [
+    "--max-epochs",
+    "2",
+    "--learn-steps",
+    "5",
+    "--hidden",
+    "4",
+    "--teacher",
+    "lrtdp",
+    "--teacher-heuristic",
+    "hadd",
+]
+QUICK += ["--no-features", "--validate-made", "0"]
 
 
 @pytest.fixture
@@ -115,7 +127,16 @@ def test_training_with_more_problems_goes_on_bit_for_bit(blocks: tuple[Path, lis
     assert remembered == [{"problem": problem.problem, "how": problem.how} for problem in kept]
     assert [problem["problem"] for problem in whole.training["problems"]][2:] == ["more-1", "more-2", "more-3"]
     policy = asnets.train(
-        domain, files, max_epochs=2, learn_steps=5, hidden=4, teacher_heuristic="hadd", features=(), more_problems=3
+        domain,
+        files,
+        max_epochs=2,
+        learn_steps=5,
+        hidden=4,
+        teacher_planner="lrtdp",
+        teacher_heuristic="hadd",
+        features=(),
+        more_problems=3,
+        validate_made=0,
     )
     for name, values in policy._network.arrays().items():
         assert (whole._network.arrays()[name] == values).all()

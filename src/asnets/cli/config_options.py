@@ -26,8 +26,12 @@ PresetOption = Annotated[
     ),
 ]
 _NoLandmarks = Annotated[
-    bool, typer.Option("--no-landmarks", help="The network does not read the landmarks of LM-cut.")
+    bool,
+    typer.Option(
+        "--no-landmarks", help="The network does not read the landmarks of LM-cut; the preset's other features it does."
+    ),
 ]
+_NoFeatures = Annotated[bool, typer.Option("--no-features", help="The network reads no features of actions.")]
 
 
 def with_config_options(
@@ -46,14 +50,21 @@ def with_config_options(
 
     def decorate(command: Callable[..., R]) -> Callable[..., R]:
         @functools.wraps(command)
-        def wrapper(*, no_landmarks: bool, **values: Any) -> R:
+        def wrapper(*, no_landmarks: bool, no_features: bool, **values: Any) -> R:
             given = {
                 name: known[name].of_text(value) if known[name].type == int | str else value
                 for name in known
                 if (value := values.pop(name)) not in (None, [])
             }
-            require(not (no_landmarks and "features" in given), "give either --no-landmarks or --feature")
-            return command(**values, options=given | ({"features": ()} if no_landmarks else {}))
+            ways = [no_landmarks, no_features, "features" in given]
+            require(sum(ways) <= 1, "give one of --no-landmarks, --no-features and --feature")
+            if no_features:
+                given["features"] = ()
+            elif no_landmarks:
+                # `diagnose` takes the name of a preset as its network.
+                named = next((values[name] for name in ("preset", "network") if values.get(name) in PRESETS), "default")
+                given["features"] = tuple(name for name in PRESETS[named].network.features if name != "landmarks")
+            return command(**values, options=given)
 
         own = inspect.signature(command, eval_str=True).parameters.values()
         parameters = []
@@ -62,6 +73,7 @@ def with_config_options(
                 parameters.append(parameter)
             if parameter.name == after:
                 parameters.append(_parameter("no_landmarks", _NoLandmarks, False))
+                parameters.append(_parameter("no_features", _NoFeatures, False))
                 parameters += [_parameter(name, _annotation(option), None) for name, option in known.items()]
         wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

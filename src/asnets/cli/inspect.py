@@ -101,7 +101,7 @@ def _flags(options: dict[str, Any]) -> list[str]:
     """The options that were given, as they are called."""
     flags = {name: option.flag for name, option in options_of(NetworkConfig).items()}
     if options.get("features") == ():
-        flags["features"] = "--no-landmarks"
+        flags["features"] = "--no-features"
     return [flags[name] for name in options]
 
 

@@ -183,7 +183,8 @@ def _show(trainer: Trainer, files: SessionFiles, reason: str) -> None:
         return
     training = trainer.preset.training
     is_maxprob = training.objective == "maxprob"
-    for task, goals, value in zip(trainer.tasks, best.goals, trainer.teacher_values, strict=True):
+    for problem, goals in zip(trainer.judged, best.goals, strict=True):
+        task, value = trainer.tasks[problem], trainer.teacher_values[problem]
         teacher = "cost is not known" if value is None else f"cost is {value:.2f}"
         if is_maxprob and value is not None:  # Its values are probabilities of failing, times the penalty.
             teacher = f"probability of it is {1 - value / training.penalty:.4f}"

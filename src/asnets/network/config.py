@@ -11,12 +11,10 @@ from typing import Any
 
 from asnets.errors import ConfigError
 from asnets.network.pooling import POOLING_OPERATORS
-from asnets.options import check_names, check_options, option
+from asnets.options import AUTO, check_names, check_options, option
 from asnets.planning import ACTION_FEATURES
 from asnets.words import count
 
-AUTO = "auto"
-"""The depth of a recurrent network that goes on until its choice has settled."""
 NONLINEARITIES = ("elu", "relu", "tanh", "sigmoid")
 POOLINGS = ("schema", "slot")
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from asnets import _native
 from asnets.grounding import GroundTask
-from asnets.network.config import AUTO, NetworkConfig
+from asnets.network.config import NetworkConfig
+from asnets.options import AUTO
 from asnets.words import count
 
 _MOST = 4

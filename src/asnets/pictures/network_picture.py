@@ -19,9 +19,10 @@ from xml.etree import ElementTree
 import numpy as np
 
 from asnets.grounding import GroundTask
-from asnets.network.config import AUTO, NetworkConfig
+from asnets.network.config import NetworkConfig
 from asnets.network.structure import build_structure
 from asnets.network.weights import num_parameters, weight_shapes
+from asnets.options import AUTO
 from asnets.pictures.network_contents import MIN_HEIGHT, PITCH, Group, find_groups, find_relations
 from asnets.pictures.svg import add, add_text, clean, num_cells, number_text, shortened, tint
 

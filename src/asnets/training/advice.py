@@ -98,7 +98,8 @@ def _deeper(config: NetworkConfig) -> tuple[str, str]:
 def _failed(trainer: Trainer, best: EpochRecord) -> list[str]:
     failed = []
     deadline = Deadline(_TEACHER_SECONDS)
-    for task, teacher, goals in zip(trainer.tasks, trainer.teachers, best.goals, strict=True):
+    for problem, goals in zip(trainer.judged, best.goals, strict=True):
+        task, teacher = trainer.tasks[problem], trainer.teachers[problem]
         reached, runs = teacher.goals(_TEACHER_RUNS, trainer.preset.training.max_steps, deadline)
         if goals / best.runs < _GOOD * (reached / runs if runs else 1):
             of_teacher = f", of the teacher's policy {reached} of {runs}" if runs else ""

@@ -10,11 +10,15 @@ from typing import Any
 
 from asnets.errors import ConfigError
 from asnets.network import NetworkConfig
-from asnets.options import check_names, check_options, option, options_of
+from asnets.options import AUTO, check_names, check_options, option, options_of
 from asnets.planning import HEURISTICS, OBJECTIVES, PLANNERS
 from asnets.training.loss import LOSSES
 from asnets.training.teachers import TEACHERS
 from asnets.variants import KINDS
+
+FEW = 16
+"""Fewer training problems than these are made more by `more_problems="auto"`."""
+FEW_FOR_VALIDATION = 4
 
 
 @dataclass(frozen=True)
@@ -98,11 +102,23 @@ class TrainingConfig:
         least=0,
     )
     max_epochs: int = option(1000, "Stop after so many epochs.", least=1)
-    more_problems: int = option(
+    more_problems: int | str = option(
         0,
-        "Make so many more training problems out of the given ones, by the seed, in a fifth of the time limit at most.",
+        "Make so many more training problems out of the given ones, by the seed, in a fifth of the time limit at most; "
+        f"auto: where fewer than {FEW} are given, as many as are missing.",
         least=0,
         most=10_000,
+        word=AUTO,
+        metavar="N|auto",
+    )
+    validate_made: int | str = option(
+        0,
+        "Join given problems into so many larger ones for validation, likewise; auto: "
+        f"{FEW_FOR_VALIDATION} where fewer than {FEW} training problems are given and none for validation.",
+        least=0,
+        most=100,
+        word=AUTO,
+        metavar="N|auto",
     )
     more_kinds: tuple[str, ...] = option(
         tuple(KINDS),
@@ -161,8 +177,19 @@ class Preset:
 
 PRESETS: dict[str, Preset] = {
     "default": Preset(
-        NetworkConfig(dropout=0.1, pooling="slot", skip=True),
-        TrainingConfig(learning_rate=2e-3, reduction="mean", l2=1e-4, learn_steps=100, solved_epochs=10, patience=20),
+        NetworkConfig(dropout=0.1, pooling="slot", skip=True, features=("landmarks", "distance", "risk")),
+        TrainingConfig(
+            teacher_planner="auto",
+            learning_rate=2e-3,
+            reduction="mean",
+            l2=1e-4,
+            learn_steps=100,
+            solved_epochs=10,
+            patience=20,
+            more_problems=AUTO,
+            validate_made=AUTO,
+            time_limit=1800.0,
+        ),
     ),
     "paper": Preset(NetworkConfig(), TrainingConfig()),
 }

@@ -1,4 +1,8 @@
-"""More training problems, made of the given ones before training begins; the same again where training goes on."""
+"""More problems, made of the given ones before training begins; the same again where training goes on.
+
+Where only a few are given, training goes on with more of them, and is judged by larger ones: given problems joined into
+one. Nothing is learnt from the latter (`asnets.training.selection`).
+"""
 
 from __future__ import annotations
 
@@ -12,10 +16,12 @@ from asnets.deadline import Deadline
 from asnets.errors import ConfigError
 from asnets.grounding import GroundTask, ground
 from asnets.loading import LoadedTask
+from asnets.options import AUTO
 from asnets.ppddl import parse_text, write_problem
+from asnets.training.config import FEW, FEW_FOR_VALIDATION
 from asnets.training.seeds import derived_seed
 from asnets.training.teachers import TEACHERS
-from asnets.variants import DEFAULT_BUDGET, make_variants
+from asnets.variants import DEFAULT_BUDGET, Variant, make_variants
 
 if TYPE_CHECKING:
     from asnets.training.config import TrainingConfig
@@ -24,6 +30,9 @@ logger = logging.getLogger("asnets.training")
 
 SHARE = 0.2
 """The share of the time limit in which problems are made; with those that there are then, training begins."""
+_MOST_BUDGET = 100
+"""Of the teacher auto, in its units: so much of work takes half a second or less."""
+_JOINED = ("joined",)
 
 
 @dataclass(frozen=True)
@@ -35,12 +44,29 @@ class MoreProblem:
         source: The position of the given problem whose domain it has.
         how: How it was made, in words.
         text: PPDDL.
+        validates: Whether it is for validation.
     """
 
     problem: str
     source: int
     how: str
     text: str
+    validates: bool = False
+
+
+@dataclass(frozen=True)
+class MadeProblems:
+    """What was made of given problems.
+
+    Attributes:
+        training: To be trained on.
+        validation: Larger ones, which are not.
+        recorded: All of them as checkpoints keep them.
+    """
+
+    training: list[GroundTask]
+    validation: list[GroundTask]
+    recorded: Sequence[MoreProblem] = ()
 
 
 def more_problems(
@@ -49,21 +75,39 @@ def more_problems(
     *,
     seed: int,
     deadline: Deadline,
+    is_validated: bool = False,
     show: Callable[[str], None] = lambda doing: None,
-) -> tuple[list[GroundTask], list[MoreProblem]]:
+) -> MadeProblems:
     """Makes as many problems as the configuration asks for that the teacher can solve, or fewer.
+
+    Args:
+        given: Those to make them of.
+        config: Of the training.
+        seed: Of the training.
+        deadline: Of the training, a share of which this may take.
+        is_validated: Whether there are validation problems already.
+        show: Is told what is going on.
 
     Raises:
         ConfigError: If given problems are ground tasks, of which nobody knows how they were written.
     """
-    if config.more_problems == 0:
-        return [], []
+    written = [loaded for loaded in given if isinstance(loaded, LoadedTask)]
+    is_few = 0 < len(given) == len(written) < FEW  # Of ground tasks nothing is made, unless a number was given.
+    num_training = _number(config.more_problems, FEW - len(given) if is_few else 0)
+    num_validation = _number(config.validate_made, FEW_FOR_VALIDATION if is_few and not is_validated else 0)
+    if num_training == num_validation == 0:
+        return MadeProblems([], [])
     for task in given:
         if isinstance(task, GroundTask):
-            raise ConfigError(f"more problems are made of files; {task.problem} is a task: more_problems must be 0")
-    written = [loaded for loaded in given if isinstance(loaded, LoadedTask)]
-    asked = replace(config, query_limit=min(config.query_limit, DEFAULT_BUDGET))
+            raise ConfigError(
+                f"more problems are made of files; {task.problem} is a task: more_problems and validate_made must be 0"
+            )
     make_teacher = TEACHERS[config.teacher_planner].make
+    asked = replace(
+        config,
+        query_limit=min(config.query_limit, DEFAULT_BUDGET),
+        teacher_budget=min(config.teacher_budget, _MOST_BUDGET),
+    )
 
     def solve(task: GroundTask, deadline: Deadline) -> float | None:
         value = make_teacher(task, asked, derived_seed(seed, 11)).value(deadline)
@@ -71,39 +115,65 @@ def more_problems(
             return None
         return value if value < config.penalty or config.objective == "lexicographic" else None
 
+    def made(number: int, kinds: Sequence[str], stream: int, names: str, share: Deadline) -> list[Variant]:
+        if number == 0:
+            return []
+        variants = make_variants(
+            written,
+            number,
+            seed=derived_seed(seed, stream),
+            kinds=kinds,
+            solve=solve,
+            deadline=share,
+            show=show,
+            names=names,
+            known=[variant.task for variant in validation],
+        )
+        for variant in variants:
+            logger.info("%s, cost %.4g: %s", variant.problem.name, variant.value, variant.how)
+        if len(variants) < number:
+            over = share.has_passed()
+            why = f"in {share.elapsed:.2g} s, their share of the time limit" if over else "after many tries"
+            logger.log(
+                logging.INFO if AUTO in (config.more_problems, config.validate_made) else logging.WARNING,
+                "%d of %d problems called %s-… could be made %s",
+                len(variants),
+                number,
+                names,
+                why,
+            )
+        return variants
+
     share = deadline.part(SHARE)
-    made = make_variants(
-        written,
-        config.more_problems,
-        seed=derived_seed(seed, 12),
-        kinds=config.more_kinds,
-        solve=solve,
-        deadline=share,
-        show=show,
+    validation: list[Variant] = []
+    validation = made(
+        num_validation, _JOINED, 13, "larger", share.part(num_validation / (num_validation + num_training))
     )
-    for variant in made:
-        logger.info("%s, cost %.4g: %s", variant.problem.name, variant.value, variant.how)
-    if len(made) < config.more_problems:
-        why = f"in {share.elapsed:.2g} s, their share of the time limit" if share.has_passed() else "after many tries"
-        logger.warning("%d of %d more problems could be made %s", len(made), config.more_problems, why)
+    training = made(num_training, config.more_kinds, 12, "more", share)
     recorded = [
-        MoreProblem(variant.problem.name, variant.source, variant.how, write_problem(variant.problem))
-        for variant in made
+        MoreProblem(variant.problem.name, variant.source, variant.how, write_problem(variant.problem), validates)
+        for variants, validates in ((training, False), (validation, True))
+        for variant in variants
     ]
-    return [variant.task for variant in made], recorded
+    return MadeProblems([variant.task for variant in training], [variant.task for variant in validation], recorded)
+
+
+def _number(wanted: int | str, when_few: int) -> int:
+    return when_few if wanted == AUTO else int(wanted)
 
 
 def ground_again(
     given: Sequence[LoadedTask | GroundTask], more: Sequence[MoreProblem], deadline: Deadline
-) -> list[GroundTask]:
+) -> MadeProblems:
     """The tasks of problems that were made before; without those whose given problem is not there any more."""
-    tasks = []
+    made = MadeProblems([], [], more)
     for problem in more:
         source = given[problem.source] if problem.source < len(given) else None
         if isinstance(source, LoadedTask):
             (written,) = parse_text(problem.text).problems
-            tasks.append(ground(source.domain, written, costs=source.task.cost_mode, deadline=deadline))
-    return tasks
+            task = ground(source.domain, written, costs=source.task.cost_mode, deadline=deadline)
+            (made.validation if problem.validates else made.training).append(task)
+    return made
 
 
 def to_json(more: Sequence[MoreProblem]) -> list[dict[str, Any]]:

@@ -39,7 +39,7 @@ class EpochRecord:
     """What an epoch came to.
 
     Attributes:
-        goals: For each training problem, how many runs of the greedy policy reached the goal.
+        goals: For each training problem that was given, how many runs of the greedy policy reached the goal.
         cost: Mean over the training problems of the cost of runs that reached the goal, over the teacher's value.
         loss: Mean over the epoch's minibatches, for each state, without the term of the weights.
         memory: Labelled states so far.

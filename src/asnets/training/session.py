@@ -137,16 +137,18 @@ def run_training(
             sources = [given[position] for position in positions]
             with bounded(deadline, "making problems"):
                 if checkpoint is None:
-                    made, texts = more_problems(sources, preset.training, seed=seed, deadline=deadline, show=progress)
+                    is_validated = len(sources) < len(tasks) or bool(more.get("validate")) or "validate_from" in more
+                    made = more_problems(
+                        sources, preset.training, seed=seed, deadline=deadline, is_validated=is_validated, show=progress
+                    )
                 else:
-                    texts = checkpoint.more_problems
-                    made = ground_again(sources, texts, deadline)
+                    made = ground_again(sources, checkpoint.more_problems, deadline)
+            more["made"] = made.training
+            more["validate"] = [*more.get("validate", ()), *made.validation]
             start: Callable[..., Trainer] = Trainer if checkpoint is None else checkpoint.resume
             with bounded(deadline, "training was set up"):
-                trainer = start(
-                    tasks, preset, seed=seed, threads=threads, deadline=deadline, show=progress, made=made, **more
-                )
-            trainer.more_problems = texts
+                trainer = start(tasks, preset, seed=seed, threads=threads, deadline=deadline, show=progress, **more)
+            trainer.more_problems = made.recorded
             if files is None:
                 with bounded(deadline, "training"):
                     return trainer, train(trainer, on_epoch)

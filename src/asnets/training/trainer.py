@@ -176,6 +176,10 @@ class Trainer:
         self.teachers = [problem.teacher for problem in choice.used]
         self.teacher_values = [problem.value for problem in choice.used]
         self.left_out = choice.left_out
+        left_out_of_given = sum(problem.position < len(tasks) - len(made) for problem in self.left_out)
+        # What was made of a problem may have worse prospects than it. If nothing else can be used, it has to do.
+        num_given = len(tasks) - len(made) - left_out_of_given
+        self._only_learnt = range(num_given, len(self.tasks)) if num_given else range(0)
         self._problem_seconds = choice.seconds
         self.validation: Validation | None = None
         if for_validation or validate_from is not None:
@@ -187,7 +191,7 @@ class Trainer:
         self.network = ASNet(signature, preset.network, seed=seed, deadline=self.deadline)
         self.memory = Memory(self.tasks, DisjointUnion(self._structures(self.tasks)), preset.network.features, config)
         self._explorers = [network_policy(self.network, task, sampled=True) for task in self.tasks]
-        self._judged = [network_policy(self.network, task) for task in self.tasks]
+        self._policies = [network_policy(self.network, task) for task in self.tasks]
         self.best_weights = self._copied_weights()
         self.progress = Progress(
             can_grow=self.validation is not None and self.validation.can_grow,
@@ -319,6 +323,11 @@ class Trainer:
         config = self.preset.network
         return int(self.sampling.integers(config.layers, config.train_depth + 1)) if config.recurrent else None
 
+    @property
+    def judged(self) -> list[int]:
+        """The problems that the policy is judged on, by position in the list: all but those made of given ones."""
+        return [problem for problem in range(len(self.tasks)) if problem not in self._only_learnt]
+
     def _judge(self, seconds: dict[str, float]) -> tuple[tuple[int, ...], float | None]:
         """Runs the greedy policy; returns how often each goal was reached, and the mean cost over the teacher's.
 
@@ -326,10 +335,10 @@ class Trainer:
         """
         begin = time.perf_counter()
         results = [
-            self.judge_on(self.network, problem, task, policy, value)
-            for problem, (task, policy, value) in enumerate(
-                zip(self.tasks, self._judged, self.teacher_values, strict=True)
+            self.judge_on(
+                self.network, problem, self.tasks[problem], self._policies[problem], self.teacher_values[problem]
             )
+            for problem in self.judged
         ]
         seconds["judge"] = time.perf_counter() - begin
         costs = [cost for _, cost in results if cost is not None]
@@ -396,7 +405,7 @@ class Trainer:
         for name, seconds in choice.seconds.items():
             self._problem_seconds[name] = self._problem_seconds.get(name, 0.0) + seconds
         self._explorers += [network_policy(self.network, task, sampled=True) for task in used]
-        self._judged += [network_policy(self.network, task) for task in used]
+        self._policies += [network_policy(self.network, task) for task in used]
 
     def why_over(self) -> str | None:
         """Why training is over; None if it is not.

@@ -105,6 +105,8 @@ def make_variants(
     limits: Limits = DEFAULT_LIMITS,
     deadline: Deadline = NO_DEADLINE,
     show: Callable[[str], None] = lambda doing: None,
+    names: str = "more",
+    known: Sequence[GroundTask] = (),
 ) -> list[Variant]:
     """Makes problems out of given ones; fewer than asked for if the deadline passes, or after many tries in vain.
 
@@ -117,6 +119,8 @@ def make_variants(
         limits: Of grounding.
         deadline: When to end with those that there are.
         show: Is told what is going on.
+        names: What the names of made problems begin with.
+        known: Problems that are not to be made again, beside the given ones.
 
     Raises:
         ConfigError: If nothing is given, or a kind or number cannot be used.
@@ -141,25 +145,25 @@ def make_variants(
         raise ConfigError(f"{what}; expected some of: {', '.join(KINDS)}")
     maker = _Maker(given, tuple(kind for kind in KINDS if kind in kinds), seed, limits, deadline)
     ask = solve or planner_solve()
-    known = {fingerprint(loaded.task) for loaded in given}
+    marks = {fingerprint(task) for task in (*(loaded.task for loaded in given), *known)}
     taken = {loaded.problem.name for loaded in given}
-    free_names = (name for index in itertools.count(1) if (name := f"more-{index}") not in taken)
-    names = list(itertools.islice(free_names, count))
+    free = (name for index in itertools.count(1) if (name := f"{names}-{index}") not in taken)
+    free_names = list(itertools.islice(free, count))
     found: list[Variant] = []
     for number in range(_TRIES * count):
         if len(found) == count or deadline.has_passed():
             break
         show(f"making problems: {len(found)} of {count}")
         try:
-            candidate = maker.candidate(random.Random(f"{seed}/{number}"), names[len(found)])
+            candidate = maker.candidate(random.Random(f"{seed}/{number}"), free_names[len(found)])
             if candidate is None or _is_trivial(candidate.task):
                 continue
             value = ask(candidate.task, deadline)
         except LimitError:
             continue  # Too large, or out of time.
         mark = fingerprint(candidate.task)
-        if value is not None and mark not in known:
-            known.add(mark)
+        if value is not None and mark not in marks:
+            marks.add(mark)
             found.append(replace(candidate, value=value))
     return found
 
