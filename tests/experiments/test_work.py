@@ -209,7 +209,7 @@ OPTIONS = [
     'recurrent = true, nonlinearity = "tanh", train_depth = 4, features = []',
     'teacher_planner = "auto"',
     "more_problems = 2",
-    "validate_share = 0.5, restarts = 1",
+    "validate_share = 0.5, restarts = 1, more_problems = 0",
 ]
 
 
@@ -235,7 +235,10 @@ def test_options_of_training_mean_the_same_in_experiments(tmp_path: Path, option
     policy = asnets.train(domain, files, seed=0, **settings["options"])
     found = read_model(model)
     assert policy.training["more_problems"] == found.training["more_problems"]
-    assert len(found.training["more_problems"]) == preset_of(settings).training.more_problems
+    if isinstance(asked := preset_of(settings).training.more_problems, int):
+        assert len(found.training["more_problems"]) == asked
+    else:
+        assert len(found.training["more_problems"]) >= 10  # Of the 14 that are missing to 16.
     policy.save(tmp_path / "files.asnet")
     expected = read_model((tmp_path / "files.asnet").read_bytes()).weights.arrays()
     for name, values in found.weights.arrays().items():

@@ -30,7 +30,7 @@ def pictures_of_conflict(conflict: Conflict, layers: int) -> tuple[RunPicture, R
         layers: Of the network.
 
     Example:
-        >>> diagnosis = asnets.diagnose("default", None, [asnets.generate("monster", 3)])
+        >>> diagnosis = asnets.diagnose("default", None, [asnets.generate("monster", 3)], features=["landmarks"])
         >>> [picture.kind for picture in asnets.pictures.pictures_of_conflict(diagnosis.conflicts[0], 2)]
         ['steps', 'steps']
     """
@@ -45,7 +45,7 @@ def diagnosis_page(title: str, diagnosis: Diagnosis) -> str:
     """A page with what a network cannot learn, examples, and what would help.
 
     Example:
-        >>> diagnosis = asnets.diagnose("default", None, [asnets.generate("monster", 3)])
+        >>> diagnosis = asnets.diagnose("default", None, [asnets.generate("monster", 3)], features=["landmarks"])
         >>> asnets.pictures.diagnosis_page("Monster", diagnosis).splitlines()[0]
         '<!DOCTYPE html>'
     """

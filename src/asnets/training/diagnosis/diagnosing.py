@@ -99,12 +99,12 @@ def diagnose(
 
     Example:
         >>> ways = [asnets.generate("monster", length) for length in (1, 2, 3)]
-        >>> diagnosis = asnets.diagnose("default", None, ways)
+        >>> diagnosis = asnets.diagnose("default", None, ways, features=["landmarks"])
         >>> print(diagnosis.conflicts[0].words(2))
         (drive start left-1) and (drive start right-1) look the same within 2 layers
         >>> [remedy.layers for remedy in diagnosis.remedies if remedy.separates_all]
         [3, 2, 2]
-        >>> asnets.diagnose("default", None, ways, layers=3).conflicts
+        >>> asnets.diagnose("default", None, ways, features=["landmarks"], layers=3).conflicts
         ()
     """
     require_torch("a diagnosis")
