@@ -1,7 +1,7 @@
 """Kinds of labels with their losses, by name.
 
 A teacher gives Q values of the applicable actions of a state. A `Loss` makes labels of them, which the memory keeps,
-and compares the policy with the labels. A new kind is an entry of `LOSSES`.
+and compares the policy with the labels. A new kind is an entry of `LOSSES`. One of them asks no teacher.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ class Loss:
             - states: how many states each view has.
 
             The result is the lowest loss of all states of each view together.
+        is_of_runs: Whether labels come from what runs of the policy came to, in each epoch anew, and no teacher is
+            asked (`asnets.training.policy_gradient`): then they are made of sums of advantages in place of Q values.
     """
 
     description: str
@@ -56,6 +58,7 @@ class Loss:
     terms: Callable[[Tensor, Tensor], Tensor]
     lower_bounds: Callable[[Labels, npt.NDArray[np.bool_]], Floats]
     shared_bounds: Callable[[Labels, Numbers, Numbers, Numbers], Floats] | None = None
+    is_of_runs: bool = False
 
 
 def best_actions(q_values: Floats, config: TrainingConfig) -> npt.NDArray[np.bool_]:
@@ -122,6 +125,16 @@ def shared_cross_entropy_bounds(best: Labels, classes: Numbers, starts: Numbers,
     return bounds
 
 
+def weighted_log_probabilities(log_probabilities: Tensor, weights: Tensor) -> Tensor:
+    """Weight · log π: going down, actions of positive weight get less probable (`asnets.training.policy_gradient`)."""
+    return weights * log_probabilities.where(weights != 0, 0.0)
+
+
+def no_bounds(weights: Labels, enabled: npt.NDArray[np.bool_]) -> Floats:
+    """There is no lowest loss where an action may become ever less probable."""
+    return np.full(len(weights), -np.inf)
+
+
 LOSSES: dict[str, Loss] = {
     "cross-entropy": Loss(
         "the paper's, with the labels best or not",
@@ -130,5 +143,13 @@ LOSSES: dict[str, Loss] = {
         cross_entropy,
         cross_entropy_bounds,
         shared_cross_entropy_bounds,
+    ),
+    "policy-gradient": Loss(
+        "no teacher; the costs of the policy's own runs, to go on from a model (--from)",
+        False,
+        lambda advantages, config: advantages,
+        weighted_log_probabilities,
+        no_bounds,
+        is_of_runs=True,
     ),
 }

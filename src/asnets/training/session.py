@@ -22,6 +22,7 @@ from asnets.training.more_problems import ground_again, more_problems
 from asnets.training.problems import held_out
 from asnets.training.progress import EpochRecord
 from asnets.training.seeds import derived_seed
+from asnets.training.start import StartModel
 from asnets.training.supply import Supply
 from asnets.training.trainer import Trainer, train
 from asnets.words import count
@@ -75,6 +76,7 @@ def run_training(
     resume: bool = False,
     force: bool = False,
     larger: Larger[Name] | None = None,
+    start: StartModel | None = None,
     progress: Callable[[str], None] = lambda doing: None,
     on_epoch: Callable[[EpochRecord], None] = lambda record: None,
     bounded: Bound = lambda deadline, doing: nullcontext(),
@@ -92,6 +94,7 @@ def run_training(
         resume: Whether to go on from the checkpoint of the files.
         force: Whether to replace a model and a checkpoint.
         larger: Problems for validation and to go on with.
+        start: A model to go on from, whose network the preset has.
         progress: Called with what is going on.
         on_epoch: Called after each epoch.
         bounded: How a deadline is enforced where the work does not look at it.
@@ -141,11 +144,10 @@ def run_training(
                 else:
                     texts = checkpoint.more_problems
                     made = ground_again(sources, texts, deadline)
-            start: Callable[..., Trainer] = Trainer if checkpoint is None else checkpoint.resume
+            begin: Callable[..., Trainer] = Trainer if checkpoint is None else checkpoint.resume
             with bounded(deadline, "training was set up"):
-                trainer = start(
-                    tasks, preset, seed=seed, threads=threads, deadline=deadline, show=progress, made=made, **more
-                )
+                more |= {"made": made, "start": start}
+                trainer = begin(tasks, preset, seed=seed, threads=threads, deadline=deadline, show=progress, **more)
             trainer.more_problems = texts
             if files is None:
                 with bounded(deadline, "training"):
