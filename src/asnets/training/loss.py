@@ -125,14 +125,14 @@ def shared_cross_entropy_bounds(best: Labels, classes: Numbers, starts: Numbers,
     return bounds
 
 
-def weighted_log_probabilities(log_probabilities: Tensor, weights: Tensor) -> Tensor:
-    """Weight · log π: going down, actions of positive weight get less probable (`asnets.training.policy_gradient`)."""
-    return weights * log_probabilities.where(weights != 0, 0.0)
+def expected_advantage(log_probabilities: Tensor, advantages: Tensor) -> Tensor:
+    """Â(s, a) π(a | s) of each row; their sum is what goes down (`asnets.training.policy_gradient`)."""
+    return advantages * log_probabilities.exp()
 
 
-def no_bounds(weights: Labels, enabled: npt.NDArray[np.bool_]) -> Floats:
-    """There is no lowest loss where an action may become ever less probable."""
-    return np.full(len(weights), -np.inf)
+def least_advantages(advantages: Labels, enabled: npt.NDArray[np.bool_]) -> Floats:
+    """What a policy comes to that always takes the best action."""
+    return np.asarray(np.where(enabled, advantages, np.inf).min(axis=1), np.float64)
 
 
 LOSSES: dict[str, Loss] = {
@@ -148,8 +148,8 @@ LOSSES: dict[str, Loss] = {
         "no teacher; the costs of the policy's own runs, to go on from a model (--from)",
         False,
         lambda advantages, config: advantages,
-        weighted_log_probabilities,
-        no_bounds,
+        expected_advantage,
+        least_advantages,
         is_of_runs=True,
     ),
 }

@@ -5,18 +5,20 @@ reach the goal, which is also the most that a run counts. The expected cost fall
 
     ∇ E[C] ≈ 1/n Σ_i (C_i - b_i) Σ_t ∇ log π^θ(a_t | s_t),    b_i = 1/(n - 1) Σ_{j ≠ i} C_j
 
-[williams1992simple, theorem 1, episodic case], with the mean of the other runs as the baseline [kool2019buy, equation
-8]: since b_i does not depend on run i, the estimate has no bias. A run counts as a whole, from its first action to its
-last, whichever of them decided it.
+[williams1992simple, section 5], with the mean of the other runs as the baseline [kool2019buy]: since b_i does not
+depend on run i, the estimate has no bias. A run counts as a whole, from its first action to its last, whichever of them
+decided it.
 
 Costs are divided by their standard deviation over the runs, so that problems of all scales count alike; where all runs
-cost the same, there is nothing to learn. The estimate is linear in log π, so that runs are added up: the label of an
-action in a state is the sum of the advantages C_i - b_i of the runs that take it there, and the loss is
+cost the same, there is nothing to learn. Runs are added up: the label of an action in a state is the sum of the
+advantages C_i - b_i of the runs that take it there, over its probability by the policy π of these runs, and the loss is
 
-    Σ_s Σ_a label(s, a) log π^θ(a | s)
+    Σ_s Σ_a Â(s, a) π^θ(a | s),    Â(s, a) = Σ_{i, t: s_t = s, a_t = a} (C_i - b_i) / π(a | s)
 
-whose gradient is n times the estimate. It holds for the weights that the runs were made with: each epoch makes new
-ones, and its minibatches go through their states about once.
+At the weights of the runs its gradient is n times the estimate; further on, the actions of a state are weighted by how
+probable they have become, the states are not [schulman2015trust, section 2]. The loss of a state is bounded, so that an
+action that does badly is not driven down for ever. Each epoch makes new runs, and its minibatches go through their
+states about once.
 """
 
 from __future__ import annotations
@@ -57,12 +59,12 @@ def advantages(costs: Floats) -> Floats:
 
 
 def labels_of_runs(policy: TaskPolicy, runs: Sequence[Trace], weights: Floats) -> list[LabelledState]:
-    """The states of runs, in which there was a choice, with the sum of the weights of the runs that took each action.
+    """The states of runs in which there was a choice, with Â(s, a) of the applicable actions.
 
     Args:
         policy: The sampled policy that the runs are of.
         runs: The runs.
-        weights: For each run, its advantage; runs whose weight is 0 are left out.
+        weights: For each run, its advantage; runs of which it is 0 are left out.
     """
     states: dict[bytes, int] = {}
     propositions: list[npt.NDArray[np.int32]] = []
@@ -76,12 +78,13 @@ def labels_of_runs(policy: TaskPolicy, runs: Sequence[Trace], weights: Floats) -
             if number == len(propositions):
                 propositions.append(ordered)
             taken.append((number, step.action, weight))
-    enabled = [distribution.actions for distribution in policy.distributions(propositions)]
-    sums = [np.zeros(len(actions)) for actions in enabled]
+    choices = policy.distributions(propositions)
+    sums = [np.zeros(len(choice.actions)) for choice in choices]
     for number, action, weight in taken:
-        sums[number][np.searchsorted(enabled[number], action)] += weight
+        place = np.searchsorted(choices[number].actions, action)
+        sums[number][place] += weight / choices[number].probabilities[place]
     return [
-        LabelledState(state, actions, labels, "heuristic")
-        for state, actions, labels in zip(propositions, enabled, sums, strict=True)
-        if len(actions) > 1
+        LabelledState(state, choice.actions, labels, "heuristic")
+        for state, choice, labels in zip(propositions, choices, sums, strict=True)
+        if len(choice.actions) > 1
     ]
