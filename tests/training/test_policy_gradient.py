@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,19 @@ def test_the_optimum_is_learnt_without_a_teacher(monkeypatch: pytest.MonkeyPatch
     assert [each["teacher_value"] for each in result_of_training["problems"]] == [None, None]
 
 
+@pytest.mark.parametrize("preset", PRESETS)
+def test_defaults_of_the_loss(preset: str) -> None:
+    """Steps are smaller than with a teacher, unless they are given."""
+    plain = PRESETS[preset]
+    chosen = plain.changed(loss="policy-gradient")
+    assert chosen.training == replace(plain.training, loss="policy-gradient", learning_rate=3e-4)
+    assert plain.changed(loss="policy-gradient", learning_rate=0.1).training.learning_rate == 0.1
+    assert plain.changed(loss="cross-entropy") == plain
+    assert chosen.changed(max_epochs=2).training.learning_rate == 3e-4
+    with pytest.raises(ConfigError, match="unknown loss"):
+        plain.changed(loss=["policy-gradient"])
+
+
 def test_trivial_problems_are_left_out() -> None:
     solved = ground_text(LINE, "(:objects l0 l1) (:init (at l0)) (:goal (at l0))")
     stuck = ground_text(LINE, "(:objects l0 l1) (:init (at l0) (next l1 l0)) (:goal (at l1))")
@@ -183,7 +197,7 @@ def test_trivial_problems_are_left_out() -> None:
 
 
 def test_where_all_runs_come_to_the_same_nothing_is_learnt() -> None:
-    """A line of one step that can only go on; and one that no run gets to the end of."""
+    """On a line that is so long that no run gets to its end."""
     trainer = Trainer([line(40)], LEARNING.changed(max_steps=20, max_epochs=2))
     before = weights_of(trainer)
     train(trainer)

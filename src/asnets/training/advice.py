@@ -76,7 +76,8 @@ def _of_runs(trainer: Trainer) -> list[str]:
         return []
     return [
         "nothing could be learnt in the last epoch: on each problem, all runs of the policy came to the same. More "
-        "runs (--explore-rounds), or problems that it sometimes solves, may help"
+        "runs (--explore-rounds), problems that it sometimes solves, or, if it once solved them, a smaller "
+        "--learning-rate may help"
     ]
 
 

@@ -157,6 +157,9 @@ class Preset:
         """
         check_names(options, NetworkConfig, TrainingConfig)
         given = {name: value for name, value in options.items() if value is not None}
+        loss = given.get("loss")
+        if isinstance(loss, str) and loss in LOSSES:
+            given = {**LOSSES[loss].defaults, **given}
         of_network = options_of(NetworkConfig)
         network = replace(self.network, **{name: value for name, value in given.items() if name in of_network})
         if not network.recurrent:

@@ -6,8 +6,8 @@ and compares the policy with the labels. A new kind is an entry of `LOSSES`. One
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,6 +50,7 @@ class Loss:
             The result is the lowest loss of all states of each view together.
         is_of_runs: Whether labels come from what runs of the policy came to, in each epoch anew, and no teacher is
             asked (`asnets.training.policy_gradient`): then they are made of sums of advantages in place of Q values.
+        defaults: What options of training are with this loss, whatever the preset, unless they are given.
     """
 
     description: str
@@ -59,6 +60,7 @@ class Loss:
     lower_bounds: Callable[[Labels, npt.NDArray[np.bool_]], Floats]
     shared_bounds: Callable[[Labels, Numbers, Numbers, Numbers], Floats] | None = None
     is_of_runs: bool = False
+    defaults: Mapping[str, Any] = field(default_factory=dict)
 
 
 def best_actions(q_values: Floats, config: TrainingConfig) -> npt.NDArray[np.bool_]:
@@ -151,5 +153,6 @@ LOSSES: dict[str, Loss] = {
         expected_advantage,
         least_advantages,
         is_of_runs=True,
+        defaults={"learning_rate": 3e-4},  # With three times as much, policies were lost within an epoch.
     ),
 }
