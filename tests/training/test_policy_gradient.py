@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from asnets.errors import ConfigError, ModelFileError
+from asnets.deadline import Deadline
+from asnets.errors import ConfigError, LimitError, ModelFileError, TrainingError
 from asnets.evaluation import trace
 from asnets.evaluation.evaluate import evaluate
 from asnets.evaluation.rollouts import EpisodeRecord
@@ -36,6 +37,7 @@ from asnets.training.trainer import Trainer, train
 from tests.oracles.explicit import explore
 from tests.planning.test_heuristics import family_task
 from tests.support import ground_text
+from tests.training.test_session import diverging
 from tests.training.test_training import LINE, line, quick_tasks, weights_of, without_clocks
 
 LEARNING = PRESETS["default"].changed(
@@ -222,6 +224,26 @@ def test_recurrent_networks_learn_at_the_depth_of_their_runs() -> None:
     trainer = Trainer([line(3)], LEARNING.changed(recurrent=True, depth=3, max_epochs=1))
     trainer.run_epoch()
     assert trainer._training_depth() == 3
+
+
+def test_divergence_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    trainer = Trainer(quick_tasks(), LEARNING, seed=3)
+    diverging(trainer, 2, monkeypatch)
+    with pytest.raises(TrainingError, match="the loss is no longer a number in epoch 2"):
+        train(trainer)
+
+
+def test_an_epoch_that_the_deadline_cuts_does_not_count() -> None:
+    deadline = Deadline(1e6)
+    start = start_of(quick_tasks())
+    trainer = Trainer(quick_tasks(), LEARNING, start=start, deadline=deadline)
+    trainer.run_epoch()
+    deadline.cancel()
+    with pytest.raises(LimitError):
+        trainer.run_epoch()
+    assert len(trainer.progress.history) == 1
+    kept = trainer.best_network().arrays()
+    assert all((kept[name] == array).all() for name, array in start.network.arrays().items())
 
 
 # --- The same again -------------------------------------------------------------------------------------------------

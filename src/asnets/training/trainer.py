@@ -305,7 +305,7 @@ class Trainer:
         for task, (explored, labelled) in zip(self.tasks, times, strict=True):
             self._problem_seconds[task.problem] += explored + labelled
         seconds["explore"] = sum(explored for explored, _ in times)
-        seconds["teacher"] = sum(labelled for _, labelled in times)
+        seconds["labels" if self._loss.is_of_runs else "teacher"] = sum(labelled for _, labelled in times)
         self.deadline.check("the policy explored")
 
     def _remember(self, problem: int, runs: Sequence[Trace]) -> None:
