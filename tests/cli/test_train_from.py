@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -103,7 +104,7 @@ def test_from_python(folder: Path) -> None:
     """A policy, or its file: the same training, which leaves the policy as it is."""
     start = asnets.Policy.load("m.asnet")
     before = start.to_bytes()
-    options = {"loss": "policy-gradient", "max_epochs": 3, "l2": 0.0, "learning_rate": 0.1}
+    options: dict[str, Any] = {"loss": "policy-gradient", "max_epochs": 3, "l2": 0.0, "learning_rate": 0.1}
     policies = [asnets.train("line.pddl", ["l5.pddl"], start=each, **options) for each in (start, "m.asnet")]
     weights = [{name: weight.tolist() for name, weight in policy.network.weights().items()} for policy in policies]
     assert weights[0] == weights[1]

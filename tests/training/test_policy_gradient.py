@@ -90,20 +90,21 @@ def exact_cost(network: ASNet, task: GroundTask, penalty: float) -> torch.Tensor
     policy = network.probabilities(make_batch(union, [StateInputs(truth, enabled)])).double().view(len(states), -1)
     chain = [[torch.zeros((), dtype=torch.float64)] * len(states) for _ in states]
     one_step = [torch.zeros((), dtype=torch.float64)] * len(states)
-    for state, transitions in enumerate(explicit.transitions):
-        if explicit.goals[state]:
+    for here, transitions in enumerate(explicit.transitions):
+        if explicit.goals[here]:
             continue
         for action, outcomes in transitions:
-            one_step[state] = one_step[state] + policy[state, action] * explicit.costs[state][action]
+            one_step[here] = one_step[here] + policy[here, action] * explicit.costs[here][action]
             for successor, probability in outcomes:
-                chain[state][successor] = chain[state][successor] + policy[state, action] * probability
+                chain[here][successor] = chain[here][successor] + policy[here, action] * probability
     matrix = torch.eye(len(states), dtype=torch.float64) - torch.stack([torch.stack(row) for row in chain])
     goals = torch.tensor(explicit.goals, dtype=torch.float64)
     reached = torch.linalg.solve(matrix, goals)
     # All actions cost 1 here, so that a step costs as much as it is likely to end in the goal.
     costs = torch.linalg.solve(matrix, torch.where(goals > 0, 0.0, reached))
     assert all(cost.item() in (0, pytest.approx(1)) for cost in one_step)
-    return costs[0] + penalty * (1 - reached[0])
+    expected: torch.Tensor = costs[0] + penalty * (1 - reached[0])
+    return expected
 
 
 def flat_gradient(network: ASNet) -> torch.Tensor:

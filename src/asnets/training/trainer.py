@@ -43,7 +43,6 @@ from asnets.grounding import GroundTask
 from asnets.grounding.fingerprint import fingerprint
 from asnets.network import build_structure
 from asnets.network.batch import DisjointUnion
-from asnets.network.config import AUTO
 from asnets.network.network import ASNet, one_torch_thread
 from asnets.network.structure import Structure
 from asnets.planning import initial_value
@@ -182,7 +181,7 @@ class Trainer:
         check_apart(for_validation, tasks)
         self.given = tuple(tasks)
         self._loss = LOSSES[config.loss]
-        if self._loss.is_of_runs and preset.network.recurrent and preset.network.depth == AUTO:
+        if self._loss.is_of_runs and preset.network.recurrent and not isinstance(preset.network.depth, int):
             raise ConfigError(f"the loss {config.loss!r} needs a network of one depth: give --depth with a number")
         make_teacher = teacher or teacher_factory(config)
         show_teacher = (lambda doing: None) if self._loss.is_of_runs else show
