@@ -206,7 +206,8 @@ def training_config(policy: TrainedPolicy) -> TrainingConfig:
     if not isinstance(remembered, dict):
         return default.training
     known = {name: value for name, value in remembered.items() if name in default.training.to_dict()}
-    if known.get("loss") in LOSSES and LOSSES[known["loss"]].is_of_runs:
+    loss = known.get("loss")
+    if isinstance(loss, str) and loss in LOSSES and LOSSES[loss].is_of_runs:
         del known["loss"]
     return default.changed(**known).training
 
