@@ -72,7 +72,7 @@ def shortcomings(trainer: Trainer, reason: str) -> list[str]:
 
 def _of_runs(trainer: Trainer) -> list[str]:
     """What can be said where no teacher says how often the goals can be reached."""
-    if len(trainer.memory):
+    if trainer.progress.history[-1].memory:
         return []
     return [
         "nothing could be learnt in the last epoch: on each problem, all runs of the policy came to the same. More "

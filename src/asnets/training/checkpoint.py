@@ -61,8 +61,9 @@ def save_checkpoint(path: Path, trainer: Trainer) -> None:
         tensors[f"best/{name}"] = trainer.best_weights[name].numpy()
         for key, value in trainer.optimiser.state.get(weight, {}).items():
             tensors[f"adam/{key}/{name}"] = value.numpy()
+    is_taught = not LOSSES[trainer.preset.training.loss].is_of_runs  # Else each epoch makes its memory anew.
     for number, (problem, teacher) in enumerate(zip(trainer.memory.problems, trainer.teachers, strict=True)):
-        for column, matrix in problem.packed().items():
+        for column, matrix in problem.packed().items() if is_taught else ():
             tensors[f"memory/{number}/{column}"] = matrix
         questions = np.zeros((len(teacher.questions), trainer.tasks[number].num_propositions), np.bool_)
         for row, propositions in enumerate(teacher.questions):
@@ -301,6 +302,8 @@ class Checkpoint:
             if isinstance(teacher, GuidedTeacher):
                 teacher.restore(_below(tensors, f"teacher/{number}/"))
             num_labelled = teacher.replay(asked, trainer.deadline)
+            if LOSSES[trainer.preset.training.loss].is_of_runs:
+                continue
             columns = _below(tensors, f"memory/{number}/")
             if "best" in columns:  # What labels were called when there was one kind of them.
                 columns["labels"] = columns.pop("best")
@@ -308,8 +311,7 @@ class Checkpoint:
             columns.setdefault("guarantee", np.zeros((len(columns["truth"]), 1), np.uint8))
             trainer.memory.problems[number].unpack(columns)
             teacher.was_cut = self.header["cut_teachers"][number]
-            is_taught = not LOSSES[trainer.preset.training.loss].is_of_runs
-            if is_taught and num_labelled != len(trainer.memory.problems[number]) and not teacher.was_cut:
+            if num_labelled != len(trainer.memory.problems[number]) and not teacher.was_cut:
                 raise ValueError("the teacher does not label what it labelled before")
         trainer.progress = self.progress
 

@@ -498,7 +498,7 @@ class Trainer:
                     "problem": task.problem,
                     "teacher_value": value,
                     "costs": task.cost_mode,
-                    "labels": memory.guarantees(),
+                    "labels": {} if self._loss.is_of_runs else memory.guarantees(),
                 }
                 for task, value, memory in zip(self.tasks, self.teacher_values, self.memory.problems, strict=True)
             ],
