@@ -33,6 +33,7 @@ from asnets.training.config import named_preset
 from asnets.training.history import History, read_history
 from asnets.training.progress import EpochRecord
 from asnets.training.showing import training_display
+from asnets.training.start import StartModel
 from asnets.words import one_line
 
 if TYPE_CHECKING:
@@ -288,6 +289,7 @@ def train(
     validate: Sequence[str | Path | GroundTask] = (),
     validate_from: str | Path | None = None,
     then: str | Path | None = None,
+    start: str | Path | Policy | None = None,
     deadline: Deadline | None = None,
     progress: bool | Callable[[str], None] = False,
     on_epoch: Callable[[EpochRecord], None] = lambda record: None,
@@ -312,6 +314,8 @@ def train(
         validate_from: Where larger ones come from whenever all are solved: a family of `FAMILIES`, or a folder of
             problem files.
         then: Likewise larger training problems, once the others are solved or nothing gets better.
+        start: A trained policy, or its file, to go on from: with its weights, in a network of its shape. They are the
+            first that are judged. loss="policy-gradient" goes on without a teacher.
         deadline: When training has to end, beside its time limit.
         progress: True for a line on a terminal or a bar in a notebook; or what is called with what is going on, in
             words, and with a line for each epoch.
@@ -346,7 +350,9 @@ def train(
         raise ConfigError("resume and force need a checkpoint")
     if resume and force:
         raise ConfigError("give either resume or force")
-    chosen = named_preset(preset).changed(**options)
+    file = find_model(start) if start is not None and not isinstance(start, Policy) else None
+    model = _start_model(start, file)
+    chosen = named_preset(preset).changed(**options) if model is None else model.preset(named_preset(preset), options)
     limit = chosen.training.time_limit
     own = Deadline(limit) if deadline is None else Deadline(min(limit, deadline.limit or limit), within=deadline)
     once = cache(log_warning)  # The domain is read once for each problem.
@@ -370,7 +376,7 @@ def train(
         validate_from,
         then,
     )
-    inputs = [*(given for given in (domain, *problems) if isinstance(given, str | Path)), *larger.files]
+    inputs = [*(given for given in (domain, file, *problems) if isinstance(given, str | Path)), *larger.files]
 
     with training_display(progress, chosen.training) as display:
 
@@ -389,9 +395,18 @@ def train(
             resume=resume,
             force=force,
             larger=larger,
+            start=model,
             progress=display.progress,
             on_epoch=report,
         )
     for sentence in shortcomings(trainer, reason):
         logger.warning("%s", sentence)
     return Policy(trainer.best_network(), trainer.result() | {"ended": reason}, History(trainer.progress.history))
+
+
+def _start_model(start: str | Path | Policy | None, file: Path | None) -> StartModel | None:
+    """What a training goes on from: a policy, or a model file."""
+    if isinstance(start, Policy):
+        weights = {name: array.copy() for name, array in start._network.arrays().items()}
+        return StartModel(repr(start), Weights(start.signature, start.config, weights))
+    return None if file is None else StartModel(str(start), load_model(file).weights)

@@ -13,6 +13,7 @@ from asnets.cli.completion import offering
 from asnets.cli.running import require
 from asnets.options import MOST, Option, options_of
 from asnets.training.config import PRESETS
+from asnets.training.loss import LOSSES
 
 R = TypeVar("R")
 
@@ -113,11 +114,12 @@ def _help(option: Option) -> str:
 
 
 def _preset_defaults(name: str) -> str:
-    """What an option is in the presets, such as "0.1; paper: 0.25"."""
+    """What an option is in the presets, and with a loss that has a default of its own: "0.1; paper: 0.25"."""
     shown = {
         preset: _shown(getattr(configs.network, name, getattr(configs.training, name, None)))
         for preset, configs in PRESETS.items()
     }
+    shown |= {kind: _shown(loss.defaults[name]) for kind, loss in LOSSES.items() if name in loss.defaults}
     default = shown.pop("default")
     return "; ".join([default, *(f"{preset}: {text}" for preset, text in shown.items() if text != default)])
 

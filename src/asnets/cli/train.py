@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from asnets.cli.completion import offer_families
+from asnets.cli.completion import offer_families, offer_models
 from asnets.cli.config_options import PresetOption, with_config_options
 from asnets.cli.running import (
     CostsOption,
@@ -28,10 +28,14 @@ from asnets.deadline import Deadline
 from asnets.extras import require_torch
 from asnets.grounding import DEFAULT_LIMITS, GroundTask
 from asnets.loading import LoadedTask
+from asnets.models import find_model
 from asnets.network import NetworkConfig
+from asnets.network.model_file import load_model
 from asnets.training import TrainingConfig
 from asnets.training.config import named_preset
+from asnets.training.loss import LOSSES
 from asnets.training.showing import shown_training
+from asnets.training.start import StartModel
 from asnets.words import count
 
 if TYPE_CHECKING:
@@ -92,6 +96,17 @@ def train(
             autocompletion=offer_families,
         ),
     ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="MODEL",
+            help="Go on from a trained model: its weights, in a network of its shape. They are the first that are "
+            "judged, so that what is kept is never worse on the problems that decide. With --loss policy-gradient, on "
+            "problems that no teacher can solve.",
+            autocompletion=offer_models,
+        ),
+    ] = None,
     tensorboard: Annotated[
         Path | None,
         typer.Option("--tensorboard", metavar="DIR", help="Also write figures for TensorBoard, if it is installed."),
@@ -114,7 +129,9 @@ def train(
     problems that take longer are left out. An epoch that is not finished in time does not count.
     """
     require(not (resume and force), "give either --resume or --force")
-    chosen = named_preset(preset).changed(**options)
+    file = None if start is None else find_model(start)
+    model = None if file is None else StartModel(f"{start}", load_model(file).weights)
+    chosen = named_preset(preset).changed(**options) if model is None else model.preset(named_preset(preset), options)
     require_torch("training")
     deadline = Deadline(chosen.training.time_limit)
 
@@ -140,7 +157,7 @@ def train(
         validate_from,
         then,
     )
-    files = SessionFiles(output, [domain, *problems, *larger.files])
+    files = SessionFiles(output, [domain, *problems, *larger.files, *([] if file is None else [file])])
 
     with shown_training(chosen.training) as display:
 
@@ -160,6 +177,7 @@ def train(
             resume=resume,
             force=force,
             larger=larger,
+            start=model,
             progress=display.progress,
             on_epoch=report,
             bounded=bounded,
@@ -183,8 +201,12 @@ def _show(trainer: Trainer, files: SessionFiles, reason: str) -> None:
         return
     training = trainer.preset.training
     is_maxprob = training.objective == "maxprob"
+    is_of_runs = LOSSES[training.loss].is_of_runs
     for problem, goals in zip(trainer.judged, best.goals, strict=True):
         task, value = trainer.tasks[problem], trainer.teacher_values[problem]
+        if is_of_runs:
+            print(f"  {task.problem}: {goals} of {best.runs} runs reach the goal")
+            continue
         teacher = "cost is not known" if value is None else f"cost is {value:.2f}"
         if is_maxprob and value is not None:  # Its values are probabilities of failing, times the penalty.
             teacher = f"probability of it is {1 - value / training.penalty:.4f}"
@@ -195,7 +217,10 @@ def _show(trainer: Trainer, files: SessionFiles, reason: str) -> None:
         which = "the first weights" if best.restart == 0 else f"those of restart {best.restart}"
         print(f"  training began again {count(trainer.progress.restart, 'time')}; {which} are kept")
     if best.cost is not None:
-        compared = "mean cost" if is_maxprob else "mean cost over the teacher's"
+        over = "a relaxed plan's" if is_of_runs else "the teacher's"
+        compared = "mean cost" if is_maxprob else f"mean cost over {over}"
         print(f"  {compared}: {best.cost:.3f}; loss {best.loss:.4f}; epoch {best.epoch}")
+    if trainer.start is not None and best.epoch == 1:
+        print(f"  nothing better was found than {trainer.start.name}, whose weights are kept")
     if files.checkpoint.exists():
         print(f"  {files.checkpoint}: --resume with a larger limit goes on")

@@ -74,7 +74,7 @@ def model_bytes(network: Network, training: Mapping[str, Any]) -> bytes:
         "signature": network.signature.to_json(),
         "config": network.config.to_dict(),
         "training": dict(training),
-        "checksum": _checksum(arrays),
+        "checksum": weights_checksum(arrays),
     }
     try:
         return join_tensors(arrays, {FORMAT: json.dumps(header, allow_nan=False)})
@@ -162,7 +162,7 @@ def _model(metadata: Mapping[str, str], arrays: Mapping[str, npt.NDArray[Any]]) 
         if not np.isfinite(values).all():
             raise ValueError(f"the weights {name!r} are not finite")
     ordered = {name: arrays[name] for name in shapes}
-    if header.get("checksum") != _checksum(ordered):
+    if header.get("checksum") != weights_checksum(ordered):
         raise ValueError("damaged: the checksum of the weights is wrong")
 
     return Model(Weights(signature, config, ordered), header["training"])
@@ -186,7 +186,7 @@ def _parsed(text: str) -> dict[str, Any]:
     return value
 
 
-def _checksum(arrays: Mapping[str, Singles]) -> str:
+def weights_checksum(arrays: Mapping[str, Singles]) -> str:
     digest = hashlib.sha256()
     for values in arrays.values():
         digest.update(values.tobytes())

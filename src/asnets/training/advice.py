@@ -5,6 +5,7 @@ from __future__ import annotations
 from asnets.deadline import Deadline
 from asnets.network import NetworkConfig
 from asnets.training.diagnosis.of_training import diagnose_training
+from asnets.training.loss import LOSSES
 from asnets.training.progress import EpochRecord
 from asnets.training.trainer import Trainer
 from asnets.words import count
@@ -31,6 +32,8 @@ def shortcomings(trainer: Trainer, reason: str) -> list[str]:
     best = trainer.progress.best
     if best is None or best.coverage == 1:
         return []
+    if LOSSES[trainer.preset.training.loss].is_of_runs:
+        return _of_runs(trainer)
     failed = _failed(trainer, best)
     if not failed:
         return []
@@ -65,6 +68,17 @@ def shortcomings(trainer: Trainer, reason: str) -> list[str]:
             "learnt, but the policy meets other states. More epochs, or training problems of more kinds, may help"
         )
     return sentences
+
+
+def _of_runs(trainer: Trainer) -> list[str]:
+    """What can be said where no teacher says how often the goals can be reached."""
+    if trainer.progress.history[-1].memory:
+        return []
+    return [
+        "nothing could be learnt in the last epoch: on each problem, all runs of the policy came to the same. More "
+        "runs (--explore-rounds), problems that it sometimes solves, or, if it once solved them, a smaller "
+        "--learning-rate may help"
+    ]
 
 
 def _why(trainer: Trainer) -> str:

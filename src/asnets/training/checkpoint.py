@@ -25,9 +25,11 @@ from asnets.grounding import GroundTask
 from asnets.grounding.fingerprint import fingerprint
 from asnets.network import NetworkConfig
 from asnets.training.config import Preset, TrainingConfig
+from asnets.training.loss import LOSSES
 from asnets.training.more_problems import MoreProblem, from_json, to_json
 from asnets.training.problems import held_out
 from asnets.training.progress import EpochRecord, Progress
+from asnets.training.start import StartModel
 from asnets.training.supply import Supply
 from asnets.training.teacher import GuidedTeacher, TeacherFactory
 
@@ -59,8 +61,9 @@ def save_checkpoint(path: Path, trainer: Trainer) -> None:
         tensors[f"best/{name}"] = trainer.best_weights[name].numpy()
         for key, value in trainer.optimiser.state.get(weight, {}).items():
             tensors[f"adam/{key}/{name}"] = value.numpy()
+    is_taught = not LOSSES[trainer.preset.training.loss].is_of_runs  # Else each epoch makes its memory anew.
     for number, (problem, teacher) in enumerate(zip(trainer.memory.problems, trainer.teachers, strict=True)):
-        for column, matrix in problem.packed().items():
+        for column, matrix in problem.packed().items() if is_taught else ():
             tensors[f"memory/{number}/{column}"] = matrix
         questions = np.zeros((len(teacher.questions), trainer.tasks[number].num_propositions), np.bool_)
         for row, propositions in enumerate(teacher.questions):
@@ -77,6 +80,7 @@ def save_checkpoint(path: Path, trainer: Trainer) -> None:
             for position, task in enumerate(trainer.given)
         ],
         "more_problems": to_json(trainer.more_problems),
+        "from": None if trainer.start is None else trainer.start.identity(),
         "diverged": False,
         "history": [record.to_dict() for record in trainer.progress.history],
         "endings": {name: getattr(trainer.preset.training, name) for name in ENDINGS},
@@ -131,6 +135,19 @@ class Checkpoint:
             if value != endings[name]:
                 raise self._other(f"{name} is {endings[name]} there, {value} here, and decides what follows")
 
+    def check_start(self, start: StartModel | None) -> None:
+        """Checks that training goes on from the model that it began with, if any.
+
+        Raises:
+            ModelFileError: Saying what differs.
+        """
+        there, here = self.header.get("from"), None if start is None else start.identity()
+        names = [f"the model {each['model']}" if each else "random weights" for each in (there, here)]
+        if (there is None) != (here is None):
+            raise self._other(f"it began with {names[0]} there, with {names[1]} here")
+        if there and here and there["weights"] != here["weights"]:
+            raise self._other(f"it began with other weights there ({names[0]}) than here ({names[1]})")
+
     @property
     def _fixed_endings(self) -> tuple[str, ...]:
         """The options that say when a phase ends, where another phase may have followed."""
@@ -175,6 +192,7 @@ class Checkpoint:
         validate: Sequence[GroundTask] = (),
         validate_from: Supply | None = None,
         then: Supply | None = None,
+        start: StartModel | None = None,
         show: Callable[[str], None] = lambda doing: None,
     ) -> Trainer:
         """A trainer that stands where the one that wrote the checkpoint stood.
@@ -188,6 +206,7 @@ class Checkpoint:
         from asnets.training.trainer import Trainer  # It needs torch, which reading a checkpoint does not.
 
         self.check_options(preset, seed)
+        self.check_start(start)
         kept, _ = held_out(tasks, preset.training.validate_share)
         self.check_problems([*(tasks[position] for position in kept), *made])
         deadline = deadline or self.deadline(preset.training.time_limit)
@@ -206,6 +225,7 @@ class Checkpoint:
                 validate=validate,
                 validate_from=validate_from,
                 then=then,
+                start=start,
                 show=show,
             )
             self._restore_phases(trainer, left_out)
@@ -282,6 +302,8 @@ class Checkpoint:
             if isinstance(teacher, GuidedTeacher):
                 teacher.restore(_below(tensors, f"teacher/{number}/"))
             num_labelled = teacher.replay(asked, trainer.deadline)
+            if LOSSES[trainer.preset.training.loss].is_of_runs:
+                continue
             columns = _below(tensors, f"memory/{number}/")
             if "best" in columns:  # What labels were called when there was one kind of them.
                 columns["labels"] = columns.pop("best")

@@ -67,7 +67,11 @@ class TrainingConfig:
         1e-2, "An action is labelled best if its Q value is within this of the least one.", least=0
     )
     loss: str = option("cross-entropy", "The kind of labels and the loss of a state.", choices=LOSSES, noun="loss")
-    explore_rounds: int = option(25, "Trajectories in an epoch, shared equally among the training problems.", least=1)
+    explore_rounds: int = option(
+        25,
+        "Trajectories in an epoch, shared equally among the training problems; of a loss without teacher, on each.",
+        least=1,
+    )
     max_steps: int = option(300, "Length L of a trajectory, in exploration and when judging the policy.", least=1)
     learn_steps: int = option(300, "Minibatches in an epoch.", least=1)
     batch_size: int = option(128, "States in a minibatch.", least=1)
@@ -136,6 +140,12 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         check_options(self, "the option ")
+        if LOSSES[self.loss].is_of_runs:
+            if self.objective == "lexicographic":
+                raise ConfigError(
+                    f"the loss {self.loss!r} is not for the objective 'lexicographic'; maxprob is one without costs"
+                )
+            return  # No teacher is asked.
         planner = PLANNERS.get(self.teacher_planner)  # There may be teachers of other kinds.
         if planner is not None and self.objective not in planner.objectives:
             able = ", ".join(name for name, info in PLANNERS.items() if self.objective in info.objectives)
@@ -163,6 +173,9 @@ class Preset:
         """
         check_names(options, NetworkConfig, TrainingConfig)
         given = {name: value for name, value in options.items() if value is not None}
+        loss = given.get("loss")
+        if isinstance(loss, str) and loss in LOSSES:
+            given = {**LOSSES[loss].defaults, **given}
         of_network = options_of(NetworkConfig)
         network = replace(self.network, **{name: value for name, value in given.items() if name in of_network})
         if not network.recurrent:

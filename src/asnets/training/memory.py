@@ -70,6 +70,13 @@ class ProblemMemory:
                     row["features"][:] = self._features.of(state.propositions).ravel()
                 self._size += 1
 
+    def replace(self, states: Sequence[LabelledState]) -> None:
+        """Forgets all states, and adds these."""
+        self._columns = {name: column[:0] for name, column in self._columns.items()}
+        self._size = 0
+        self._improvable.clear()
+        self.add(states)
+
     def _check(self, state: LabelledState) -> None:
         q_values = np.asarray(state.q_values)
         for name, numbers, width in (

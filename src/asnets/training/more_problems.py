@@ -17,10 +17,12 @@ from asnets.errors import ConfigError
 from asnets.grounding import GroundTask, ground
 from asnets.loading import LoadedTask
 from asnets.options import AUTO
+from asnets.planning import initial_value
 from asnets.ppddl import parse_text, write_problem
 from asnets.training.config import FEW, FEW_FOR_VALIDATION
+from asnets.training.loss import LOSSES
 from asnets.training.seeds import derived_seed
-from asnets.training.teachers import TEACHERS
+from asnets.training.teachers import teacher_factory
 from asnets.variants import DEFAULT_BUDGET, Variant, make_variants
 
 if TYPE_CHECKING:
@@ -102,7 +104,7 @@ def more_problems(
             raise ConfigError(
                 f"more problems are made of files; {task.problem} is a task: more_problems and validate_made must be 0"
             )
-    make_teacher = TEACHERS[config.teacher_planner].make
+    make_teacher = teacher_factory(config)
     asked = replace(
         config,
         query_limit=min(config.query_limit, DEFAULT_BUDGET),
@@ -110,7 +112,10 @@ def more_problems(
     )
 
     def solve(task: GroundTask, deadline: Deadline) -> float | None:
-        value = make_teacher(task, asked, derived_seed(seed, 11)).value(deadline)
+        if LOSSES[config.loss].is_of_runs:  # No teacher is asked: what a relaxed plan costs has to do.
+            value: float | None = initial_value(task, "hff")
+        else:
+            value = make_teacher(task, asked, derived_seed(seed, 11)).value(deadline)
         if value is None or math.isinf(value) or (value <= 0 and config.objective == "penalty"):
             return None
         return value if value < config.penalty or config.objective == "lexicographic" else None

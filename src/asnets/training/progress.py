@@ -40,8 +40,11 @@ class EpochRecord:
 
     Attributes:
         goals: For each training problem that was given, how many runs of the greedy policy reached the goal.
-        cost: Mean over the training problems of the cost of runs that reached the goal, over the teacher's value.
-        loss: Mean over the epoch's minibatches, for each state, without the term of the weights.
+        cost: Mean over the training problems of the cost of runs that reached the goal, over the teacher's value; over
+            the cost of a relaxed plan, where no teacher is asked.
+        loss: Mean over the epoch's minibatches, for each state, without the term of the weights. Of the policy
+            gradient, what runs of the sampled policy cost before the epoch's steps, failures included: the mean over
+            the problems.
         memory: Labelled states so far.
         skipped: States so far about which the teacher took too long.
         seconds: Of this epoch, by what they went to.

@@ -22,6 +22,7 @@ from asnets.training.more_problems import ground_again, more_problems
 from asnets.training.problems import held_out
 from asnets.training.progress import EpochRecord
 from asnets.training.seeds import derived_seed
+from asnets.training.start import StartModel
 from asnets.training.supply import Supply
 from asnets.training.trainer import Trainer, train
 from asnets.words import count
@@ -75,6 +76,7 @@ def run_training(
     resume: bool = False,
     force: bool = False,
     larger: Larger[Name] | None = None,
+    start: StartModel | None = None,
     progress: Callable[[str], None] = lambda doing: None,
     on_epoch: Callable[[EpochRecord], None] = lambda record: None,
     bounded: Bound = lambda deadline, doing: nullcontext(),
@@ -92,6 +94,7 @@ def run_training(
         resume: Whether to go on from the checkpoint of the files.
         force: Whether to replace a model and a checkpoint.
         larger: Problems for validation and to go on with.
+        start: A model to go on from, whose network the preset has.
         progress: Called with what is going on.
         on_epoch: Called after each epoch.
         bounded: How a deadline is enforced where the work does not look at it.
@@ -103,24 +106,25 @@ def run_training(
         TrainingError: If the loss is no longer a number.
     """
     session: Session | None = None
-    with nullcontext() if files is None else files.lock():
-        checkpoint = files.resume(preset, seed) if files is not None and resume else None
-        if checkpoint is not None:
-            deadline = checkpoint.deadline(preset.training.time_limit, deadline.elapsed, within=deadline)
-        elif files is not None:
-            files.begin(force=force)
+    checkpoint: Checkpoint | None = None
+    try:
+        with nullcontext() if files is None else files.lock():
+            checkpoint = files.resume(preset, seed) if files is not None and resume else None
+            if checkpoint is not None:
+                deadline = checkpoint.deadline(preset.training.time_limit, deadline.elapsed, within=deadline)
+            elif files is not None:
+                files.begin(force=force)
 
-        def loaded(problems: Sequence[Name]) -> list[LoadedTask | GroundTask]:
-            tasks = []
-            for problem in problems:
-                doing = f"reading {problem}"
-                progress(doing)
-                deadline.check(doing)
-                with bounded(deadline, doing):
-                    tasks.append(read(problem, deadline))
-            return tasks
+            def loaded(problems: Sequence[Name]) -> list[LoadedTask | GroundTask]:
+                tasks = []
+                for problem in problems:
+                    doing = f"reading {problem}"
+                    progress(doing)
+                    deadline.check(doing)
+                    with bounded(deadline, doing):
+                        tasks.append(read(problem, deadline))
+                return tasks
 
-        try:
             given = loaded(problems)
             tasks = [_ground(task) for task in given]
             more: dict[str, Any] = {}
@@ -143,11 +147,11 @@ def run_training(
                     )
                 else:
                     made = ground_again(sources, checkpoint.more_problems, deadline)
-            more["made"] = made.training
             more["validate"] = [*more.get("validate", ()), *made.validation]
-            start: Callable[..., Trainer] = Trainer if checkpoint is None else checkpoint.resume
+            begin: Callable[..., Trainer] = Trainer if checkpoint is None else checkpoint.resume
             with bounded(deadline, "training was set up"):
-                trainer = start(tasks, preset, seed=seed, threads=threads, deadline=deadline, show=progress, **more)
+                more |= {"made": made.training, "start": start}
+                trainer = begin(tasks, preset, seed=seed, threads=threads, deadline=deadline, show=progress, **more)
             trainer.more_problems = made.recorded
             if files is None:
                 with bounded(deadline, "training"):
@@ -159,10 +163,10 @@ def run_training(
             except LimitError:
                 reason = session.time_is_up()
             session.finish(reason)
-        except KeyboardInterrupt:
-            if files is not None:
-                logger.warning("%s", _stopped(session, files, checkpoint))
-            raise
+    except KeyboardInterrupt:
+        if files is not None:
+            logger.warning("%s", _stopped(session, files, checkpoint))
+        raise
     return trainer, reason
 
 

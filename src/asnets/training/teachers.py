@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from asnets.planning import PLANNERS
 from asnets.training.auto_teacher import AutoTeacher
+from asnets.training.loss import LOSSES
+from asnets.training.no_teacher import NoTeacher
 from asnets.training.planner_teacher import PlannerTeacher
-from asnets.training.teacher import TeacherInfo
+from asnets.training.teacher import TeacherFactory, TeacherInfo
+
+if TYPE_CHECKING:
+    from asnets.training.config import TrainingConfig
 
 TEACHERS: dict[str, TeacherInfo] = {
     # The planners that solve to optimality teach.
@@ -16,3 +23,8 @@ TEACHERS: dict[str, TeacherInfo] = {
         AutoTeacher,
     ),
 }
+
+
+def teacher_factory(config: TrainingConfig) -> TeacherFactory:
+    """Makes the teachers of a training; of a loss that needs none, what stands in for them."""
+    return NoTeacher if LOSSES[config.loss].is_of_runs else TEACHERS[config.teacher_planner].make

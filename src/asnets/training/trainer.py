@@ -13,7 +13,9 @@ Each epoch is the paper's ASNet-Train-Epoch, and then judges the greedy policy o
 
 The memory M keeps each state once, with its labels. The best weights are kept; where there are validation problems,
 those that are best there (`asnets.training.selection`). A training can begin again with other weights, and go on with
-larger problems (`asnets.training.phases`).
+larger problems (`asnets.training.phases`). One that goes on from a model judges its weights in the first epoch, in
+which no step is taken, so that what is kept is never worse on what it is judged by. Where the loss is of runs, lines 5
+to 8 make labels of what the runs of this epoch came to (`asnets.training.policy_gradient`): no teacher is asked.
 
 A deadline ends all of it, wherever it stands. An epoch that has not been finished then does not count. The first epoch
 is the exception that it can be: labelling and learning leave each other time, so that there is something to keep.
@@ -36,13 +38,14 @@ from torch import Tensor
 from asnets.deadline import Deadline
 from asnets.errors import ConfigError, LimitError, TrainingError
 from asnets.evaluation import simulate, trace
-from asnets.evaluation.rollouts import MAX_SEED, native_policy
+from asnets.evaluation.rollouts import MAX_SEED, Trace, native_policy
 from asnets.grounding import GroundTask
 from asnets.grounding.fingerprint import fingerprint
 from asnets.network import build_structure
 from asnets.network.batch import DisjointUnion
 from asnets.network.network import ASNet, one_torch_thread
 from asnets.network.structure import Structure
+from asnets.planning import initial_value
 from asnets.policies.networks import NetworkPolicy, network_policy
 from asnets.training.config import Preset
 from asnets.training.curriculum import Curriculum
@@ -50,6 +53,7 @@ from asnets.training.loss import LOSSES
 from asnets.training.memory import Memory
 from asnets.training.more_problems import MoreProblem
 from asnets.training.phases import begin_phase
+from asnets.training.policy_gradient import advantages, cost_of_run, labels_of_runs
 from asnets.training.problems import (
     MORE_TIME,
     Choice,
@@ -63,9 +67,10 @@ from asnets.training.problems import (
 from asnets.training.progress import EpochRecord, Progress, ValidationRecord, most_time
 from asnets.training.seeds import derived_seed
 from asnets.training.selection import Validation
+from asnets.training.start import StartModel
 from asnets.training.supply import Supply
 from asnets.training.teacher import GuidedTeacher, TeacherFactory
-from asnets.training.teachers import TEACHERS
+from asnets.training.teachers import teacher_factory
 from asnets.words import count
 
 logger = logging.getLogger("asnets.training")
@@ -103,6 +108,7 @@ class Trainer:
         more_problems: Which of the given ones were made of others, and how; for files.
         validation: What selects the weights beside the training problems, if anything does.
         curriculum: What the training goes on with, if anything.
+        start: The model that it goes on from, if any.
         show: Is told what is going on.
         teacher_values: The teacher's expected cost of each task (under maxprob, penalty times probability of failing);
             None where it is not known.
@@ -122,6 +128,7 @@ class Trainer:
         validate: Sequence[GroundTask] = (),
         validate_from: Supply | None = None,
         then: Supply | None = None,
+        start: StartModel | None = None,
         show: Callable[[str], None] = lambda doing: None,
     ) -> None:
         """Sets up training; the teacher solves the initial states.
@@ -139,10 +146,11 @@ class Trainer:
             validate: Validation problems, beside those that the preset holds out of the tasks.
             validate_from: Where larger validation problems come from, once all are solved.
             then: Where larger training problems come from, once training is done with the others.
+            start: A model to go on from, whose network the preset has.
             show: Is told what is going on.
 
         Raises:
-            ConfigError: If there is no problem to train on, or they are of several domains.
+            ConfigError: If there is no problem to train on, or they are of several domains or none of the model's.
             LimitError: If the deadline passes first.
         """
         self.deadline = Deadline(preset.training.time_limit) if deadline is None else deadline
@@ -153,10 +161,14 @@ class Trainer:
         if threads < 1:
             raise ConfigError(f"the number of threads must be at least 1, not {threads}")
         signature = joined_signature([*tasks, *made])
+        if start is not None:
+            start.check_problems([*tasks, *made])
+            signature = start.network.signature
         for task in validate:
             check_same_domain(task, tasks[0], signature)
         self.preset = preset
         self.seed = seed
+        self.start = start
         self.show = show
         self.more_problems: Sequence[MoreProblem] = ()
         self._threads = threads
@@ -168,9 +180,13 @@ class Trainer:
         tasks = [*(tasks[position] for position in kept), *made]
         check_apart(for_validation, tasks)
         self.given = tuple(tasks)
-        make_teacher = teacher or TEACHERS[config.teacher_planner].make
+        self._loss = LOSSES[config.loss]
+        if self._loss.is_of_runs and preset.network.recurrent and not isinstance(preset.network.depth, int):
+            raise ConfigError(f"the loss {config.loss!r} needs a network of one depth: give --depth with a number")
+        make_teacher = teacher or teacher_factory(config)
+        show_teacher = (lambda doing: None) if self._loss.is_of_runs else show
         choice = choose_problems(
-            tasks, config, make_teacher, seed=seed, deadline=self.deadline, left_out=left_out, show=show
+            tasks, config, make_teacher, seed=seed, deadline=self.deadline, left_out=left_out, show=show_teacher
         )
         self.tasks = [problem.task for problem in choice.used]
         self.teachers = [problem.teacher for problem in choice.used]
@@ -186,9 +202,11 @@ class Trainer:
             self.validation = Validation(
                 for_validation, validate_from, choice.used, config, seed=seed, threads=threads, deadline=self.deadline
             )
-        self.curriculum = None if then is None else Curriculum(then, config, make_teacher, seed, show)
+        self.curriculum = None if then is None else Curriculum(then, config, make_teacher, seed, show_teacher)
         show("setting up the network")
         self.network = ASNet(signature, preset.network, seed=seed, deadline=self.deadline)
+        if start is not None:
+            self.network.set_weights({name: torch.from_numpy(part) for name, part in start.network.arrays().items()})
         self.memory = Memory(self.tasks, DisjointUnion(self._structures(self.tasks)), preset.network.features, config)
         self._explorers = [network_policy(self.network, task, sampled=True) for task in self.tasks]
         self._policies = [network_policy(self.network, task) for task in self.tasks]
@@ -198,6 +216,7 @@ class Trainer:
             has_stages=self.curriculum is not None,
         )
         self.optimiser = self._new_optimiser()
+        self._run_costs: dict[int, float] = {}
         self._fingerprints: list[str | None] = []
         self.sampling = np.random.Generator(np.random.Philox(derived_seed(seed, 1)))
         self.dropout = torch.Generator().manual_seed(derived_seed(seed, 2) >> 1)
@@ -248,7 +267,7 @@ class Trainer:
     def _explore(self, seconds: dict[str, float]) -> None:
         """Algorithm 1, lines 2 to 8; the training problems may be explored at the same time."""
         config = self.preset.training
-        rounds = -(-config.explore_rounds // len(self.tasks))
+        rounds = config.explore_rounds if self._loss.is_of_runs else -(-config.explore_rounds // len(self.tasks))
         first = len(self.progress.history) * rounds
         is_first = not self.progress.history
         share = self._share()
@@ -262,15 +281,18 @@ class Trainer:
             if isinstance(teacher, GuidedTeacher):
                 teacher.guide(policy if native_policy(policy) else None, len(self.progress.history) + 1)
             seed = derived_seed(self.seed, 4, problem)
-            trajectories = []
+            runs = []
             for number in range(rounds):  # Line 4: Run-Pol.
                 if own.has_passed():
                     break
                 run = trace(policy, episode=first + number, max_steps=config.max_steps, seed=seed, deadline=own)
-                trajectories.append(run.states)
+                runs.append(run)
             explored = time.perf_counter()
-            for states in trajectories:  # Lines 5 to 8: M ← M ∪ {s_0, …, s_N} ∪ Pol-Envelope(s_j, π*).
-                self.memory.problems[problem].add(teacher.label(states, own))
+            if self._loss.is_of_runs:
+                self._remember(problem, [run for run in runs if run.record.ending != "stopped"])
+            else:
+                for run in runs:  # Lines 5 to 8: M ← M ∪ {s_0, …, s_N} ∪ Pol-Envelope(s_j, π*).
+                    self.memory.problems[problem].add(teacher.label(run.states, own))
             return explored - begin, time.perf_counter() - explored
 
         if self._threads == 1:
@@ -286,26 +308,37 @@ class Trainer:
         for task, (explored, labelled) in zip(self.tasks, times, strict=True):
             self._problem_seconds[task.problem] += explored + labelled
         seconds["explore"] = sum(explored for explored, _ in times)
-        seconds["teacher"] = sum(labelled for _, labelled in times)
+        seconds["labels" if self._loss.is_of_runs else "teacher"] = sum(labelled for _, labelled in times)
         self.deadline.check("the policy explored")
 
+    def _remember(self, problem: int, runs: Sequence[Trace]) -> None:
+        """Makes the memory of a problem of the runs of this epoch alone, for the policy gradient."""
+        costs = np.array([cost_of_run(run.record, self.preset.training) for run in runs])
+        self._run_costs[problem] = float(costs.mean()) if runs else self.preset.training.penalty
+        labels = labels_of_runs(self._explorers[problem], runs, advantages(costs))
+        self.memory.problems[problem].replace(labels)
+
     def _learn(self, seconds: dict[str, float]) -> float:
-        """Algorithm 1, lines 9 to 11; returns the mean loss of a state."""
+        """Algorithm 1, lines 9 to 11; returns the mean loss of a state, or what a run of the policy costs."""
         config = self.preset.training
         begin = time.perf_counter()
         share = self._share()
-        loss_terms = LOSSES[config.loss].terms
+        loss_terms = self._loss.terms
+        # Runs are by the network without dropout, and so is their gradient.
+        dropout = None if self._loss.is_of_runs else self.dropout
+        only_judged = self.start is not None and not self.progress.history
         total, steps = 0.0, 0
-        for _ in range(config.learn_steps if len(self.memory) else 0):
+        for _ in range(self._num_minibatches()):
             batch, labels = self.memory.sample(config.batch_size, self.sampling)  # Line 10: Sample-Minibatch.
             depth = self._training_depth()
-            loss = loss_terms(self.network.log_probabilities(batch, self.dropout, depth), labels).sum()
+            loss = loss_terms(self.network.log_probabilities(batch, dropout, depth), labels).sum()
             objective = loss if config.reduction == "sum" else loss / config.batch_size
             if config.l2 > 0:
                 objective = objective + config.l2 * squared_norm(self.network.parameters())
-            self.optimiser.zero_grad()
-            objective.backward()  # type: ignore[no-untyped-call]
-            self.optimiser.step()  # Line 11: update θ.
+            if not only_judged:
+                self.optimiser.zero_grad()
+                objective.backward()  # type: ignore[no-untyped-call]
+                self.optimiser.step()  # Line 11: update θ.
             total += loss.item() / config.batch_size
             if not math.isfinite(total):
                 raise self._diverged("loss is no longer a number")
@@ -316,11 +349,24 @@ class Trainer:
         self.deadline.check("the network learnt")
         if not all(bool(weight.isfinite().all()) for weight in self.network.parameters()):
             raise self._diverged("weights are no longer numbers")
+        if self._loss.is_of_runs:  # What goes down, on average.
+            return sum(self._run_costs[problem] for problem in range(len(self.tasks))) / len(self.tasks)
         return total / max(1, steps)
 
+    def _num_minibatches(self) -> int:
+        """Of this epoch; those of the policy gradient go through the states of its runs about once."""
+        config = self.preset.training
+        once = -(-len(self.memory) // config.batch_size)
+        return min(config.learn_steps, once) if self._loss.is_of_runs or once == 0 else config.learn_steps
+
     def _training_depth(self) -> int | None:
-        """The depth of a minibatch, drawn anew for each; None for networks that have one depth."""
+        """The depth of a minibatch, drawn anew for each; None for networks that have one depth.
+
+        The gradient of runs is that of the depth at which they were made.
+        """
         config = self.preset.network
+        if config.recurrent and self._loss.is_of_runs:
+            return int(config.depth)
         return int(self.sampling.integers(config.layers, config.train_depth + 1)) if config.recurrent else None
 
     @property
@@ -347,7 +393,10 @@ class Trainer:
     def judge_on(
         self, network: ASNet, problem: int, task: GroundTask, policy: NetworkPolicy, value: float | None
     ) -> tuple[int, float | None]:
-        """How often the greedy policy reaches the goal of a problem, and the mean cost over the teacher's."""
+        """How often the greedy policy reaches the goal of a problem, and the mean cost over the teacher's.
+
+        Where no teacher is asked, the latter is over the cost of a relaxed plan.
+        """
         config = self.preset.training
         doing = f"the policy was judged on {task.problem}"
         self.deadline.check(doing)
@@ -362,6 +411,8 @@ class Trainer:
         )
         if result.count("stopped"):
             raise LimitError(f"the time limit was reached while {doing}")
+        if value is None and self._loss.is_of_runs:
+            value = initial_value(task, "hff")
         if result.mean_cost is None or value is None:
             return result.count("goal"), None
         # A probability of failing is nothing to compare costs with.
@@ -439,6 +490,8 @@ class Trainer:
         """What goes into the model file about training."""
         best = self.progress.best
         more: dict[str, Any] = {}
+        if self.start is not None:
+            more["from"] = self.start.identity()
         if self.validation is not None:
             more["validation"] = self.validation.result()
         if self.curriculum is not None:
@@ -454,7 +507,7 @@ class Trainer:
                     "problem": task.problem,
                     "teacher_value": value,
                     "costs": task.cost_mode,
-                    "labels": memory.guarantees(),
+                    "labels": {} if self._loss.is_of_runs else memory.guarantees(),
                 }
                 for task, value, memory in zip(self.tasks, self.teacher_values, self.memory.problems, strict=True)
             ],
@@ -462,7 +515,7 @@ class Trainer:
             "more_problems": [{"problem": each.problem, "how": each.how} for each in self.more_problems],
             "epochs": len(self.progress.history),
             "seconds": self.progress.elapsed,
-            "loss_floor": self.memory.loss_floor(),
+            "loss_floor": None if self._loss.is_of_runs else self.memory.loss_floor(),
             "best": None if best is None else best.to_dict(),
         }
 

@@ -23,6 +23,7 @@ from asnets.progress import live_figures, show_progress
 from asnets.training.config import Preset, TrainingConfig, named_preset
 from asnets.training.diagnosis.judging import diagnose_states
 from asnets.training.diagnosis.result import Diagnosis
+from asnets.training.loss import LOSSES
 
 if TYPE_CHECKING:
     from asnets.network.network import ASNet
@@ -196,12 +197,18 @@ def diagnose_problems(
 
 
 def training_config(policy: TrainedPolicy) -> TrainingConfig:
-    """How a policy was trained; options that it does not know of have the defaults of `asnets train`."""
+    """How a policy was trained; options that it does not know of have the defaults of `asnets train`.
+
+    So has the loss of one that had no teacher: what a network cannot learn is said of labels of a teacher.
+    """
     remembered = policy.training.get("config")
     default = named_preset("default")
     if not isinstance(remembered, dict):
         return default.training
     known = {name: value for name, value in remembered.items() if name in default.training.to_dict()}
+    loss = known.get("loss")
+    if isinstance(loss, str) and loss in LOSSES and LOSSES[loss].is_of_runs:
+        del known["loss"]
     return default.changed(**known).training
 
 
