@@ -24,7 +24,7 @@ from tests.cli.running import COMMAND, ENVIRONMENT
 from tests.cli.test_network_commands import LINE, problem
 
 GIVEN_ALONE = ["--more-problems", "0", "--validate-made", "0"]
-TRAIN = ["train", "line.pddl", "l3.pddl", "l4.pddl", "--learn-steps", "5", "--seed", "3", "-o", "m.asnet", *GIVEN_ALONE]
+TRAIN = ["train", "line.pddl", "l3.pddl", "l4.pddl", "--learn-steps", "5", "--seed", "3", *GIVEN_ALONE, "-o", "m.asnet"]
 INPUTS = ["l3.pddl", "l4.pddl", "line.pddl"]
 
 

@@ -181,10 +181,12 @@ def test_the_optimum_is_learnt_without_a_teacher(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_defaults_of_the_loss(preset: str) -> None:
-    """Steps are smaller than with a teacher, and weights are not drawn to 0, unless that is asked for."""
+    """Steps are smaller than with a teacher, weights are not drawn to 0, no problems are made, unless it is asked for."""
     plain = PRESETS[preset]
     chosen = plain.changed(loss="policy-gradient")
-    assert chosen.training == replace(plain.training, loss="policy-gradient", learning_rate=3e-4, l2=0.0)
+    assert chosen.training == replace(
+        plain.training, loss="policy-gradient", learning_rate=3e-4, l2=0.0, more_problems=0, validate_made=0
+    )
     assert plain.changed(loss="policy-gradient", learning_rate=0.1).training.learning_rate == 0.1
     assert plain.changed(loss="cross-entropy") == plain
     assert chosen.changed(max_epochs=2).training.learning_rate == 3e-4
