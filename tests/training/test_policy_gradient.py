@@ -181,7 +181,7 @@ def test_the_optimum_is_learnt_without_a_teacher(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_defaults_of_the_loss(preset: str) -> None:
-    """Steps are smaller than with a teacher, weights are not drawn to 0, no problems are made, unless it is asked for."""
+    """Smaller steps than with a teacher, weights that are not drawn to 0, no problems made, unless it is asked for."""
     plain = PRESETS[preset]
     chosen = plain.changed(loss="policy-gradient")
     assert chosen.training == replace(
