@@ -118,6 +118,14 @@ RECIPES: dict[str, Recipe] = {
             | _GIVEN_ALONE,
         ),
         Recipe(
+            "exploding-blocksworld",
+            "Moves blocks that may explode and destroy what they are put on. Even the best policies often fail; this "
+            "one is at its best beside a search (`--search puct`).",
+            of_sizes(4, 5, 6, 7, 8, count=4),
+            of_sizes(9, 10, 12, 15, count=4),
+            (),
+        ),
+        Recipe(
             "monster",
             "Sees the monster at the end of a path of up to five moves; each move takes a layer, so it has five.",
             of_sizes(1, 2, 3, 4, 5),

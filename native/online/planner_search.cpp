@@ -79,8 +79,7 @@ void PlannerSearch::decide(const Word* state, std::span<const ActionId> allowed,
   if (!has_choice && !solver_->graph().is_terminal(id) && !solver_->graph().is_expanded(id)) solver_->graph().expand(id);
   report(id, allowed, decision);
   ++step_;
-  const bool is_solved = planner_.is_optimal && solver_->is_solved(id);
-  decision.decider = is_solved ? Decider::kPlanner : Decider::kSearch;
+  decision.decider = is_optimal(id, decision.search_action) ? Decider::kPlanner : Decider::kSearch;
   decision.reason = Reason::kAlone;
   decision.action = decision.search_action;
   if (!has_choice) return;
@@ -156,6 +155,10 @@ void PlannerSearch::report(StateId state, std::span<const ActionId> allowed, Dec
 void PlannerSearch::describe(const Word* state, Decision& decision) {
   const ActionId always[] = {decision.action, decision.policy_action};
   describe_tree(solver_->graph(), tree_, solver_->graph().add(state), always, decision.tree);
+}
+
+bool PlannerSearch::is_optimal(StateId state, ActionId action) {
+  return action >= 0 && solver_->finds_optimum() && solver_->is_solved(state) && action == solver_->greedy_action(state);
 }
 
 bool PlannerSearch::is_as_good(StateId state, ActionId action) const {
@@ -269,7 +272,7 @@ void PlannerSearch::guard(StateId state, const Word* words, ActionId preferred, 
     decision.decider = Decider::kPolicy;
     decision.reason = reason;
   };
-  if (solver_->finds_optimum() && solver_->is_solved(state)) {
+  if (is_optimal(state, decision.search_action)) {
     decision.reason = Reason::kProved;
     if (is_as_good(state, preferred)) take_policy(Reason::kProved);
     return;

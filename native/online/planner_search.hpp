@@ -5,8 +5,9 @@
 // compares by paired rollouts what both would come to: one goes on by the policy; the other by the planner's table, and where
 // it ends by the policy. So each step improves on both, as rollouts of several policies do [chang2004parallel]. The proposed
 // action is taken where
-//  - it is proved to be better: by bounds, or since the planner has solved the state to optimality and the policy's action
-//    is not known to be as good;
+//  - it is proved to be better: by bounds, or since it is the planner's action in a state that the planner has solved to
+//    optimality, and the policy's is not known to be as good. Where that action is not allowed, or giving up is best, which a
+//    run cannot do, a solved state says nothing of what is left;
 //  - the evidence (evidence.hpp) that it is better reaches 1 / error rate, and is above that of the contrary. It is
 //    gathered over the steps of a run, older steps counting less;
 //  - the policy fails: nearly all of its last rollouts in this run did; or some of those compared did, and no more of
@@ -87,6 +88,8 @@ class PlannerSearch final : public StepSearch {
   void search(StateId state, double share, Decision& decision);
   // Reports on all allowed actions, the best first.
   void report(StateId state, std::span<const ActionId> allowed, Decision& decision);
+  // Whether an action is optimal, since it is that of a state which is solved to optimality.
+  bool is_optimal(StateId state, ActionId action);
   // Whether an action is known to be as good as the best one of a state that is solved to optimality.
   bool is_as_good(StateId state, ActionId action) const;
   bool is_proved_better(StateId state, ActionId better, ActionId than);

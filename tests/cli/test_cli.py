@@ -143,7 +143,7 @@ def test_help_shows_the_defaults_of_the_presets() -> None:
         default, paper = _shown(name, "default"), _shown(name, "paper")
         expected = default if default == paper else f"{default}; paper: {paper}"
         option = _NAMES_OF_ONE.get(name) or "--" + name.replace("_", "-")
-        assert re.search(rf" {option}[ ,][^[]*\[default: \({re.escape(expected)}\)", text), name
+        assert re.search(rf" {option}[ ,][^[]*\[default: \({re.escape(expected)}[;)]", text), name
 
 
 _NAMES_OF_ONE = {"features": "--feature", "more_kinds": "--more-kind"}

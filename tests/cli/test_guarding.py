@@ -237,3 +237,43 @@ def test_solve_by_search(tires: tuple[Path, Path], tmp_path: Path) -> None:
     assert values["lower"] <= 11.5 <= values["upper"]
     result = invoke("solve", *tires, "--search", "puct", "--save-policy", tmp_path / "p")
     assert (result.exit_code, "decides as it goes and has no policy to save" in result.stderr) == (2, True)
+
+
+def test_what_failing_costs_a_search(tmp_path: Path) -> None:
+    """Two sure steps at 1,000 each, or one into a dead end: a matter of what that costs."""
+    path = tmp_path / "dear.pddl"
+    path.write_text(
+        "(define (domain d) (:predicates (a) (b) (end) (pit)) (:functions (total-cost) - number)"
+        "(:action good :precondition (a) :effect (and (not (a)) (b) (increase (total-cost) 1000)))"
+        "(:action better :precondition (b) :effect (and (not (b)) (end) (increase (total-cost) 1000)))"
+        "(:action bad :precondition (a) :effect (and (not (a)) (pit) (increase (total-cost) 1))))"
+        "(define (problem p) (:domain d) (:init (a)) (:goal (end)) (:metric minimize (total-cost)))"
+    )
+    arguments = [path, "--costs", "metric", "--episodes", 5, "--search", "lrtdp", "--rollouts-per-step", 50, "--json"]
+    assert json.loads(invoke("simulate", *arguments).stdout)["goals"] == 0
+    values = json.loads(invoke("simulate", *arguments, "--penalty", 5000).stdout)
+    assert (values["goals"], values["search"]["penalty"]) == (5, 5000)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--penalty", "7"], "--penalty without --search"),
+        (["--search", "puct", "--leaves", "rollouts"], "--leaves rollouts needs a policy"),
+        (["--search", "lrtdp", "--error-rate", "0.1"], "--error-rate is for a choice between lrtdp and a policy"),
+    ],
+)
+def test_options_of_a_search_that_would_do_nothing(tires: tuple[Path, Path], options: list[str], message: str) -> None:
+    result = invoke("simulate", *tires, *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+
+
+def test_a_run_with_the_penalty_of_an_evaluation(tires: tuple[Path, Path]) -> None:
+    search = ["--search", "lrtdp", "--rollouts-per-step", 20, "--penalty", 2]
+    row = evaluated("triangle-tireworld", *tires, *search, "--runs", 3)
+    shown = [
+        json.loads(invoke("run", "triangle-tireworld", *tires, *search, "--episode", number, "--json").stdout)
+        for number in range(3)
+    ]
+    assert sum(each["ending"] == "goal" for each in shown) == row["goals"]

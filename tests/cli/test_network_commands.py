@@ -28,7 +28,8 @@ LINE = """
   (:action go :parameters (?a ?b) :precondition (and (at ?a) (next ?a ?b)) :effect (and (not (at ?a)) (at ?b)))
   (:action stay :parameters (?a) :precondition (at ?a) :effect (at ?a)))
 """
-TRAIN = ["train", "line.pddl", "l3.pddl", "l4.pddl", "--learn-steps", "40", "--seed", "3"]
+GIVEN_ALONE = ["--more-problems", "0", "--validate-made", "0"]
+TRAIN = ["train", "line.pddl", "l3.pddl", "l4.pddl", "--learn-steps", "40", "--seed", "3", *GIVEN_ALONE]
 
 
 def problem(length: int) -> str:
@@ -308,13 +309,21 @@ def test_bad_input(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (["run", "none.asnet", "line.pddl", "l3.pddl"], 3, "error: none.asnet: cannot read the file: No such file"),
         (["run", "m.asnet", "line.pddl", "l3.pddl", "-o", "l3.pddl"], 2, "error: -o l3.pddl must end in .html or .svg"),
         (["run", "m.asnet", "line.pddl", "l3.pddl", "-o", "l3.pddl/x.svg"], 3, "l3.pddl/x.svg: cannot write the file"),
-        (["train", "line.pddl", "stuck.pddl", "-o", "x"], 2, "line-3 is left out because its goal cannot be reached"),
         (
-            ["train", "line.pddl", "l4.pddl", "-o", "x", "--penalty", "3"],
+            ["train", "line.pddl", "stuck.pddl", "-o", "x", *GIVEN_ALONE],
+            2,
+            "line-3 is left out because its goal cannot be reached",
+        ),
+        (
+            ["train", "line.pddl", "l4.pddl", "-o", "x", "--penalty", "3", *GIVEN_ALONE],
             2,
             "its goal cannot be reached for less than the dead-end penalty of 3 (--penalty)",
         ),
-        (["train", "line.pddl", "done.pddl", "-o", "x"], 2, "line-3 is left out because its goal holds at once"),
+        (
+            ["train", "line.pddl", "done.pddl", "-o", "x", *GIVEN_ALONE],
+            2,
+            "line-3 is left out because its goal holds at once",
+        ),
         (["train", "line.pddl", "-o", "x"], 2, "give problems, or files that hold domain and problem"),
         (["train", "line.pddl", "l3.pddl", "-o", "line.pddl/x"], 3, "cannot write the file"),
         (["train", "line.pddl", "l3.pddl", "-o", "x", "--preset", "best"], 2, "error: unknown preset 'best'; expected"),
@@ -350,7 +359,7 @@ def test_bad_input(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_problems_left_out_are_reported(trained: Path) -> None:
     (trained / "done.pddl").write_text(problem(3).replace("(:goal (at l2))", "(:goal (at l0))"))
-    arguments = ["train", "line.pddl", "done.pddl", "l3.pddl", "-o", "y.asnet", "--max-epochs", "1"]
+    arguments = ["train", "line.pddl", "done.pddl", "l3.pddl", "-o", "y.asnet", "--max-epochs", "1", *GIVEN_ALONE]
     result = run(*arguments, cwd=trained)
     assert (result.returncode, result.stderr.splitlines()[0]) == (
         0,

@@ -306,7 +306,7 @@ def test_an_action_with_too_many_successors_is_named(tmp_path: Path) -> None:
         f"(:action stop :precondition (and {' '.join(f'(p{i})' for i in range(22))}) :effect (done)))"
         "(define (problem tosses) (:domain d) (:goal (done)))"
     )
-    for command in (["solve", path], ["train", path, path, "-o", tmp_path / "m.asnet"]):
+    for command in (["solve", path], ["train", path, path, "-o", tmp_path / "m.asnet", "--more-problems", 0]):
         result = invoke(*command)
         assert result.exit_code == 4
         assert "the action (toss) of tosses has too many successors to be enumerated" in " ".join(result.stderr.split())

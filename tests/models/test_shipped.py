@@ -19,17 +19,19 @@ from asnets.network.weights import num_parameters
 from asnets.ppddl import load_task, parse_text
 from tests.support import PUBLISHED, needs_published
 
-NAMES = ["cosanostra", "monster", "prob-blocksworld", "triangle-tireworld"]
+NAMES = ["cosanostra", "exploding-blocksworld", "monster", "prob-blocksworld", "triangle-tireworld"]
 FIGURES = ("problem", "runs", "goals", "dead_ends", "step_limits", "mean_cost", "ci95", "max_steps", "seed")
 # Of each model, test problems that take little time.
 GENERATED = {
     "cosanostra": ("cosanostra-n6.pddl", "cosanostra-n8.pddl"),
+    "exploding-blocksworld": ("ex-bw-n9-s0-i0.pddl", "ex-bw-n10-s0-i3.pddl", "ex-bw-n12-s0-i2.pddl"),
     "monster": tuple(f"monster-n{length}.pddl" for length in (1, 2, 3, 4, 5)),
     "prob-blocksworld": ("prob-bw-n10-s0-i0.pddl", "prob-bw-n10-s0-i1.pddl", "prob-bw-n15-s0-i0.pddl"),
     "triangle-tireworld": tuple(f"triangle-tire-{size}.pddl" for size in (4, 7, 10)),
 }
 PUBLISHED_FILES = {
     "cosanostra": ("cosanostra-n6.pddl", "cosanostra-n10.pddl"),
+    "exploding-blocksworld": (),
     "monster": ("monster-n3.pddl", "monster-n5.pddl"),
     "prob-blocksworld": ("prob_bw_n9_s1.pddl", "prob_bw_n10_s2.pddl"),
     "triangle-tireworld": ("triangle-tire-1-to-5.pddl:triangle-tire-4", "triangle-tire-10.pddl"),
@@ -90,6 +92,10 @@ def test_what_the_cards_promise(name: str) -> None:
     """What was asked of the models, which the cards must not fall behind."""
     card = load_card(name)
     sources = {row["source"] for row in card["results"]}
+    if name == "exploding-blocksworld":  # No policy reaches all goals.
+        assert sources == {"generator"}
+        assert sum(row["goals"] for row in card["results"]) >= 0.4 * sum(row["runs"] for row in card["results"])
+        return
     assert sources == {"generator", "published"}
     for row in card["results"]:
         assert (row["runs"], row["goals"]) == (30, 30), row["file"]
@@ -121,8 +127,10 @@ def test_exact_numbers_on_generated_problems(name: str, file: str) -> None:
     for number in ("goal_probability", "dead_end_probability", "expected_cost", "cost_given_goal"):
         found = result.numbers[number]
         assert (found.lower, found.upper) == pytest.approx((exact[number]["lower"], exact[number]["upper"]), abs=1e-9)
-    assert exact["goal_probability"]["lower"] == 1
-    assert exact["cost_given_goal"]["lower"] == pytest.approx(row["mean_cost"], abs=3 * max(row["ci95"], 1e-6))
+    if name != "exploding-blocksworld":
+        assert exact["goal_probability"]["lower"] == 1
+    if row["goals"]:
+        assert exact["cost_given_goal"]["lower"] == pytest.approx(row["mean_cost"], abs=3 * max(row["ci95"], 1e-6))
 
 
 @needs_published

@@ -18,6 +18,7 @@ from asnets.evaluation import Simulation, simulate
 from asnets.evaluation.evaluate import evaluate
 from asnets.evaluation.runs import run
 from asnets.grounding import GroundTask, ground
+from asnets.loading import load_text
 from asnets.network import NetworkConfig
 from asnets.policies import SEARCHES, GuardedPolicy, OnlineSearch, RandomPolicy, TaskPolicy
 from asnets.policies.native_network import NativeNetworkPolicy
@@ -277,3 +278,37 @@ def test_a_step_without_time_ends(search: str) -> None:
     # Alone, it does not give up for want of time.
     alone = run(GuardedPolicy(None, task, search=OnlineSearch(search, time_per_step=1e-9)), seed=0, max_steps=3)
     assert len(alone.steps) == 3
+
+
+# --- What a solved state does not prove ------------------------------------------------------------------------------
+
+SHORT_CUT = """(define (domain d) (:predicates (start) (one) (two) (slow) (end) (pit))
+  (:action risky :precondition (start) :effect (and (not (start)) (probabilistic 0.999 (end) 0.001 (pit))))
+  (:action sure :precondition (start) :effect (and (not (start)) (one)))
+  (:action on :precondition (one) :effect (and (not (one)) (two)))
+  (:action last :precondition (two) :effect (and (not (two)) (end)))
+  (:action tedious :precondition (start) :effect (and (not (start)) (slow)))
+  (:action try :precondition (slow) :effect (probabilistic 0.01 (and (not (slow)) (end)))))
+(define (problem p) (:domain d) (:init (start)) (:goal (end)))"""
+
+DEAR = """(define (domain d) (:predicates (start) (near) (end) (pit)) (:functions (total-cost) - number)
+  (:action slow :precondition (start)
+    :effect (and (increase (total-cost) 1) (probabilistic 0.0019 (and (not (start)) (end)))))
+  (:action quit :precondition (start) :effect (and (increase (total-cost) 499.9) (not (start)) (near)))
+  (:action last :precondition (near)
+    :effect (and (increase (total-cost) 0.2) (not (near)) (probabilistic 0.0000001 (end) 0.9999999 (pit)))))
+(define (problem p) (:domain d) (:init (start)) (:goal (end)) (:metric minimize (total-cost)))"""
+
+
+@pytest.mark.parametrize(("text", "costs", "shield"), [(SHORT_CUT, "unit", True), (DEAR, "metric", False)])
+def test_what_a_solved_state_does_not_prove(text: str, costs: str, shield: bool) -> None:
+    """It is solved by an action that the shield excludes, or since giving up is best, which a run cannot do."""
+    task = load_text(text, costs=costs)
+    guarded = GuardedPolicy(RandomPolicy(task), shield=shield, search=OnlineSearch("lrtdp", rollouts_per_step=200))
+    decided: set[tuple[str, str]] = set()
+    for seed in range(20):
+        first = run(guarded, seed=seed, max_steps=1).steps[0].decision
+        assert first is not None
+        decided.add((first.decider, first.reason))
+    assert ("planner", "proved") not in decided
+    assert len(decided) > 1, "the search proposes another action than chance does now and then"

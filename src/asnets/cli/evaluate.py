@@ -104,8 +104,8 @@ def evaluate(
         typer.Option(
             "--penalty",
             "--dead-end-penalty",
-            help="What a run that does not reach the goal costs besides, under the objective penalty; 500 if left out, "
-            "or with --costs metric the problem's :goal-reward if it is positive.",
+            help="What a run that does not reach the goal costs besides, under the objective penalty, and for a "
+            "search; 500 if left out, or with --costs metric the problem's :goal-reward if it is positive.",
         ),
     ] = None,
     exact: Annotated[
@@ -169,7 +169,7 @@ def evaluate(
         heuristic=heuristic,
         leaves=leaves,
         error_rate=error_rate,
-        penalty=penalty,
+        penalty=None if search is None else penalty,  # It is for the table too.
         rollout_steps=max_steps,
         memory_limit=memory,
     )
@@ -342,7 +342,8 @@ def _show(rows: list[_Row], seed: int, objective: str | None) -> None:
         for failure in result.failures:
             print(f"{result.task.problem}: {failure.example}")
     if any(result.failures for result in results):
-        print(f"`asnets run` with --seed {seed} --episode N shows run N step by step")
+        same = ", and the same options of the search," if any(result.search_rates for result in results) else ""
+        print(f"`asnets run` with --seed {seed} --episode N{same} shows run N step by step")
     modes = " and ".join(dict.fromkeys(result.task.cost_mode for result in results))
     costs = f"costs: {modes}; " if modes else ""
     print(

@@ -92,6 +92,15 @@ ErrorRateOption = Annotated[
         + " if left out.",
     ),
 ]
+SearchPenaltyOption = Annotated[
+    float | None,
+    typer.Option(
+        "--penalty",
+        "--dead-end-penalty",
+        help="What failing costs, for the search; 500 if left out, or with --costs metric the problem's :goal-reward "
+        "if it is positive. Where the goal costs more, it gives up.",
+    ),
+]
 
 
 def online_search(
@@ -131,6 +140,7 @@ def online_search(
             "--heuristic": heuristic,
             "--leaves": None if leaves == "auto" else leaves,
             "--error-rate": error_rate,
+            "--penalty": penalty,
         }
         alone = [option for option, value in given.items() if value is not None]
         require(not alone, f"{', '.join(alone)} without --search: expected --search {'|'.join(SEARCHES)} beside it")

@@ -15,6 +15,7 @@ from asnets.cli.guarding import (
     OnLoopOption,
     RolloutsPerStepOption,
     SearchOption,
+    SearchPenaltyOption,
     ShieldExpansionsOption,
     ShieldOption,
     TimePerStepOption,
@@ -75,6 +76,7 @@ def run(
     heuristic: HeuristicOption = None,
     leaves: LeavesOption = "auto",
     error_rate: ErrorRateOption = None,
+    penalty: SearchPenaltyOption = None,
     on_loop: OnLoopOption = None,
     shield: ShieldOption = False,
     shield_expansions: ShieldExpansionsOption = DEFAULT_SHIELD_EXPANSIONS,
@@ -104,6 +106,7 @@ def run(
         heuristic=heuristic,
         leaves=leaves,
         error_rate=error_rate,
+        penalty=penalty,
         rollout_steps=max_steps,
         threads=threads,
     )

@@ -12,6 +12,7 @@ from asnets.cli.guarding import (
     LeavesOption,
     RolloutsPerStepOption,
     SearchOption,
+    SearchPenaltyOption,
     TimePerStepOption,
     online_search,
 )
@@ -29,6 +30,7 @@ from asnets.cli.running import (
     bounded,
     load,
     print_json,
+    require,
 )
 from asnets.cli.tables import facts_table, show_table
 from asnets.deadline import Deadline
@@ -68,6 +70,7 @@ def simulate(
     heuristic: HeuristicOption = None,
     leaves: LeavesOption = "auto",
     error_rate: ErrorRateOption = None,
+    penalty: SearchPenaltyOption = None,
     detect_dead_ends: DetectDeadEndsOption = True,
     costs: CostsOption = "unit",
     max_actions: MaxActionsOption = DEFAULT_LIMITS.max_actions,
@@ -92,8 +95,12 @@ def simulate(
         heuristic=heuristic,
         leaves=leaves,
         error_rate=error_rate,
+        penalty=penalty,
         rollout_steps=max_steps,
     )
+    if policy is None and search in ("puct", "lrtdp"):
+        require(leaves != "rollouts", "--leaves rollouts needs a policy to make rollouts of, such as --policy random")
+        require(error_rate is None, f"--error-rate is for a choice between {search} and a policy: give --policy")
     deadline = Deadline(time_limit)
     with bounded(deadline, f"simulating {problem or domain}"):
         task = load(domain, problem, costs, max_actions, lenient, deadline).task

@@ -95,7 +95,10 @@ def probe(
         ),
     ] = "objects",
     per_group: Annotated[
-        int, typer.Option("--per-group", min=0, help="Make a small problem of so many findings of a group at most.")
+        int,
+        typer.Option(
+            "--per-group", min=0, help="Make small problems of so many findings of a group at most, for each problem."
+        ),
     ] = 3,
     recheck: Annotated[
         bool,

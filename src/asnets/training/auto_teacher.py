@@ -94,6 +94,7 @@ class AutoTeacher:
 
     def value(self, deadline: Deadline = NO_DEADLINE) -> float | None:
         """The cost by the first source that knows it, which is optimal, or at most so much, or an estimate."""
+        refused = 0
         for number, (source, _) in enumerate(self._queue):
             own = deadline if number + 1 == len(self._queue) else deadline.part(0.5)
             try:
@@ -104,6 +105,9 @@ class AutoTeacher:
                     raise
                 continue
             except LimitError:  # Of an action that has too many successors.
+                refused += 1
+                if refused == len(self._queue):
+                    raise
                 continue
             if isinstance(source, AnytimeSource):
                 self._prepared = [state for state in source.from_start if self._is_news(state, guided=True)]
