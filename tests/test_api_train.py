@@ -20,11 +20,11 @@ from asnets.network.model_file import load_model
 from asnets.training import PRESETS
 from asnets.training.history import read_history
 from asnets.training.progress import EpochRecord
+from tests.cli.running import GIVEN_ALONE
 from tests.cli.test_network_commands import LINE, problem
 
 PROBLEMS = ["l3.pddl", "l4.pddl"]
 OPTIONS: dict[str, Any] = {"seed": 3, "learn_steps": 5, "solved_epochs": 9, "more_problems": 0, "validate_made": 0}
-GIVEN_ALONE = ["--more-problems", "0", "--validate-made", "0"]
 COMMAND = ["train", "line.pddl", *PROBLEMS, "--seed", "3", "--learn-steps", "5", "--solved-epochs", "9", *GIVEN_ALONE]
 
 

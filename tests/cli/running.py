@@ -12,6 +12,8 @@ from typer.testing import CliRunner, Result
 from asnets.cli.app import app
 from tests.support import PATIENCE
 
+# Options of `train`: nothing is made of the problems that are given.
+GIVEN_ALONE = ["--more-problems", "0", "--validate-made", "0"]
 COMMAND = str(Path(sys.executable).with_name("asnets"))
 # What a user's shell has: nothing that changes how output is buffered or how wide and colourful it is.
 ENVIRONMENT = {

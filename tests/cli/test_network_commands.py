@@ -19,7 +19,7 @@ from asnets.evaluation import simulate
 from asnets.network import DomainSignature
 from asnets.network.network import ASNet
 from asnets.policies.native_network import NativeNetworkPolicy
-from tests.cli.running import COMMAND, invoke, run
+from tests.cli.running import COMMAND, GIVEN_ALONE, invoke, run
 from tests.support import wait_for
 
 LINE = """
@@ -28,7 +28,6 @@ LINE = """
   (:action go :parameters (?a ?b) :precondition (and (at ?a) (next ?a ?b)) :effect (and (not (at ?a)) (at ?b)))
   (:action stay :parameters (?a) :precondition (at ?a) :effect (at ?a)))
 """
-GIVEN_ALONE = ["--more-problems", "0", "--validate-made", "0"]
 TRAIN = ["train", "line.pddl", "l3.pddl", "l4.pddl", "--learn-steps", "40", "--seed", "3", *GIVEN_ALONE]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -20,10 +21,9 @@ from typer.testing import CliRunner, Result
 import asnets
 from asnets.cli.main import app
 from asnets.training.session import SessionFiles
-from tests.cli.running import COMMAND, ENVIRONMENT
+from tests.cli.running import COMMAND, ENVIRONMENT, GIVEN_ALONE
 from tests.cli.test_network_commands import LINE, problem
 
-GIVEN_ALONE = ["--more-problems", "0", "--validate-made", "0"]
 TRAIN = ["train", "line.pddl", "l3.pddl", "l4.pddl", "--learn-steps", "5", "--seed", "3", *GIVEN_ALONE, "-o", "m.asnet"]
 INPUTS = ["l3.pddl", "l4.pddl", "line.pddl"]
 
@@ -261,6 +261,14 @@ def test_a_training_that_did_not_succeed_says_why(folder: Path) -> None:
 def test_quiet(folder: Path) -> None:
     result = run(*TRAIN, "--max-epochs", "1", "--quiet")
     assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_problems_that_were_asked_for_and_cannot_be_made(folder: Path) -> None:
+    """A number that was given is missed with a warning; what training would have liked to make is said by the way."""
+    options = ["--more-problems", "30", "--max-epochs", "1", "--learn-steps", "1"]
+    told = run("train", "line.pddl", "l3.pddl", "-o", "m.asnet", *options).stderr
+    assert re.search(r"^warning: \d of 30 problems called more-… could be made after many tries$", told, re.MULTILINE)
+    assert re.search(r"^0 of 4 problems called larger-… could be made after many tries$", told, re.MULTILINE)
 
 
 def test_the_penalty_is_an_option(folder: Path) -> None:

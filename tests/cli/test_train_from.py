@@ -7,20 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
 import asnets
-from asnets.cli.main import app
 from asnets.errors import ConfigError, FileError, ModelFileError
 from asnets.network.model_file import load_model
+from tests.cli.running import invoke
 from tests.cli.test_network_commands import LINE, problem
 
 SMALL = ["train", "line.pddl", "l3.pddl", "--learn-steps", "5", "--seed", "3", "--max-epochs", "2"]
 ON = ["train", "line.pddl", "l5.pddl", "l6.pddl", "--from", "m.asnet", "--loss", "policy-gradient", "--l2", "0"]
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, list(arguments))
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "line.pddl").write_text(LINE)
     for length in (3, 5, 6):
         (tmp_path / f"l{length}.pddl").write_text(problem(length))
-    assert run(*SMALL, "-o", "m.asnet").exit_code == 0
+    assert invoke(*SMALL, "-o", "m.asnet").exit_code == 0
     return tmp_path
 
 
@@ -39,11 +34,11 @@ def arrays(name: str) -> dict[str, list[float]]:
 
 def test_all_of_it(folder: Path) -> None:
     """What is shown, what the files hold, and that a training that was stopped comes to the same."""
-    result = run(*ON, "--max-epochs", "4", "-o", "whole.asnet")
+    result = invoke(*ON, "--max-epochs", "4", "-o", "whole.asnet")
     assert result.exit_code == 0, result.output
     assert "mean cost over a relaxed plan's: " in result.stdout
     assert "the teacher" not in result.output
-    begun = run(*ON, "--max-epochs", "2", "-o", "n.asnet", "--json")
+    begun = invoke(*ON, "--max-epochs", "2", "-o", "n.asnet", "--json")
     assert begun.exit_code == 0
     summary = json.loads(begun.stdout)
     model = load_model(folder / "m.asnet")
@@ -51,7 +46,7 @@ def test_all_of_it(folder: Path) -> None:
     assert [each["teacher_value"] for each in summary["problems"]] == [None, None]
     lines = [json.loads(line) for line in (folder / "n.asnet.jsonl").read_text().splitlines()]
     assert [line["epoch"] for line in lines] == [1, 2]
-    resumed = run(*ON, "--max-epochs", "4", "-o", "n.asnet", "--resume")
+    resumed = invoke(*ON, "--max-epochs", "4", "-o", "n.asnet", "--resume")
     assert resumed.exit_code == 0, resumed.output
     assert arrays("n.asnet") == arrays("whole.asnet")
     assert load_model(folder / "n.asnet").training["from"] == summary["from"]
@@ -60,13 +55,13 @@ def test_all_of_it(folder: Path) -> None:
 
 
 def test_resuming_takes_the_same_model(folder: Path) -> None:
-    assert run(*ON, "--max-epochs", "1", "-o", "n.asnet").exit_code == 0
+    assert invoke(*ON, "--max-epochs", "1", "-o", "n.asnet").exit_code == 0
     without = [word for word in ON if word not in ("--from", "m.asnet")]
     for command, message in (
         (without, "it began with the model m.asnet there, with random weights here"),
         ([*without, "--from", "n.asnet"], "n.asnet is also read"),
     ):
-        result = run(*command, "--max-epochs", "4", "-o", "n.asnet", "--resume")
+        result = invoke(*command, "--max-epochs", "4", "-o", "n.asnet", "--resume")
         assert result.exit_code in (2, 3)
         assert message in result.stderr
 
@@ -87,7 +82,7 @@ def test_resuming_takes_the_same_model(folder: Path) -> None:
     ],
 )
 def test_what_is_refused(folder: Path, arguments: list[str], code: int, message: str) -> None:
-    result = run("train", "line.pddl", "l5.pddl", *arguments, "-o", "n.asnet")
+    result = invoke("train", "line.pddl", "l5.pddl", *arguments, "-o", "n.asnet")
     assert (result.exit_code, message in result.stderr) == (code, True), result.stderr
     assert not (folder / "n.asnet").exists()
     assert not (folder / "n.asnet.checkpoint").exists()
@@ -95,7 +90,7 @@ def test_what_is_refused(folder: Path, arguments: list[str], code: int, message:
 
 def test_the_model_is_not_overwritten(folder: Path) -> None:
     before = (folder / "m.asnet").read_bytes()
-    result = run(*ON, "-o", "m.asnet", "--force")
+    result = invoke(*ON, "-o", "m.asnet", "--force")
     assert (result.exit_code, "is also read" in result.stderr) == (2, True)
     assert (folder / "m.asnet").read_bytes() == before
 
@@ -121,12 +116,12 @@ def test_from_python(folder: Path) -> None:
 
 def test_what_was_trained_without_a_teacher_can_be_diagnosed(folder: Path) -> None:
     """By the labels of a teacher, as if it had had one."""
-    assert run(*ON, "--max-epochs", "1", "-o", "n.asnet").exit_code == 0
-    result = run("diagnose", "n.asnet", "line.pddl", "l3.pddl")
+    assert invoke(*ON, "--max-epochs", "1", "-o", "n.asnet").exit_code == 0
+    result = invoke("diagnose", "n.asnet", "line.pddl", "l3.pddl")
     assert result.exit_code == 0, result.output
 
 
 def test_more_problems_are_made_without_a_teacher(folder: Path) -> None:
-    result = run(*ON, "--more-problems", "2", "--max-epochs", "1", "-o", "n.asnet", "--json")
+    result = invoke(*ON, "--more-problems", "2", "--max-epochs", "1", "-o", "n.asnet", "--json")
     assert result.exit_code == 0, result.output
     assert len(json.loads(result.stdout)["problems"]) == 4

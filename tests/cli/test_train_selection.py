@@ -14,9 +14,9 @@ from asnets.cli.main import app
 from asnets.errors import ConfigError
 from asnets.network.model_file import load_model
 from asnets.training.history import read_history
+from tests.cli.running import GIVEN_ALONE
 from tests.cli.test_network_commands import LINE, problem
 
-GIVEN_ALONE = ["--more-problems", "0", "--validate-made", "0"]
 TRAIN = ["train", "line.pddl", "l3.pddl", "--learn-steps", "20", "--seed", "3", "--solved-epochs", "1", *GIVEN_ALONE]
 
 

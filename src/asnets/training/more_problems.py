@@ -120,7 +120,15 @@ def more_problems(
             return None
         return value if value < config.penalty or config.objective == "lexicographic" else None
 
-    def made(number: int, kinds: Sequence[str], stream: int, names: str, share: Deadline) -> list[Variant]:
+    def made(
+        number: int,
+        wanted: int | str,
+        kinds: Sequence[str],
+        stream: int,
+        names: str,
+        share: Deadline,
+        known: list[Variant],
+    ) -> list[Variant]:
         if number == 0:
             return []
         variants = make_variants(
@@ -132,7 +140,7 @@ def more_problems(
             deadline=share,
             show=show,
             names=names,
-            known=[variant.task for variant in validation],
+            known=[variant.task for variant in known],
         )
         for variant in variants:
             logger.info("%s, cost %.4g: %s", variant.problem.name, variant.value, variant.how)
@@ -140,7 +148,7 @@ def more_problems(
             over = share.has_passed()
             why = f"in {share.elapsed:.2g} s, their share of the time limit" if over else "after many tries"
             logger.log(
-                logging.INFO if AUTO in (config.more_problems, config.validate_made) else logging.WARNING,
+                logging.INFO if wanted == AUTO else logging.WARNING,
                 "%d of %d problems called %s-… could be made %s",
                 len(variants),
                 number,
@@ -150,11 +158,9 @@ def more_problems(
         return variants
 
     share = deadline.part(SHARE)
-    validation: list[Variant] = []
-    validation = made(
-        num_validation, _JOINED, 13, "larger", share.part(num_validation / (num_validation + num_training))
-    )
-    training = made(num_training, config.more_kinds, 12, "more", share)
+    first = share.part(num_validation / (num_validation + num_training)) if num_validation else share
+    validation = made(num_validation, config.validate_made, _JOINED, 13, "larger", first, [])
+    training = made(num_training, config.more_problems, config.more_kinds, 12, "more", share, validation)
     recorded = [
         MoreProblem(variant.problem.name, variant.source, variant.how, write_problem(variant.problem), validates)
         for variants, validates in ((training, False), (validation, True))
