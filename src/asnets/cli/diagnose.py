@@ -17,11 +17,13 @@ from asnets.cli.running import (
     MaxActionsOption,
     ModelCostsOption,
     ProblemsArgument,
+    ProblemsDomainArgument,
     SeedOption,
     bounded,
     load,
     print_json,
     require,
+    with_own_domains,
 )
 from asnets.cli.tables import facts_table, show_table
 from asnets.deadline import Deadline
@@ -70,9 +72,9 @@ def diagnose(
             autocompletion=_offer,
         ),
     ],
-    domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="Domain file.")],
-    problems: ProblemsArgument,
+    domain: ProblemsDomainArgument,
     options: dict[str, Any],
+    problems: ProblemsArgument = None,
     states: Annotated[
         int, typer.Option("--states", min=1, help="Look at so many states of a problem at most.")
     ] = DEFAULT_STATES,
@@ -97,6 +99,7 @@ def diagnose(
     of the network. `asnets help diagnosis` says what the numbers mean; -o draws examples. The exit code is 0 whether
     something is found or not; 4 if the time limit left something out.
     """
+    of_all, problems = with_own_domains(domain, problems)
     require(0 < time_limit < math.inf, f"the time limit must be positive and finite, not {time_limit}")
     if output is not None:
         require(output.suffix.lower() == ".html", f"-o {output} must end in .html")
@@ -109,7 +112,7 @@ def diagnose(
     costs = costs or ("unit" if policy is None else policy.costs)
 
     def read(problem: str, own: Deadline) -> GroundTask:
-        return load(domain, problem, costs, max_actions, lenient, own).task
+        return load(of_all, problem, costs, max_actions, lenient, own).task
 
     with bounded(deadline, f"diagnosing {network}"), live_figures("reading") as show:
         result = diagnose_problems(

@@ -32,7 +32,8 @@ from asnets.cli.running import (
     MemoryLimitOption,
     ModelArgument,
     ModelCostsOption,
-    OwnProblemsArgument,
+    ProblemsArgument,
+    ProblemsDomainArgument,
     SampledOption,
     SeedOption,
     ThreadsOption,
@@ -71,10 +72,8 @@ _CUT_OFFS = {"time": "time limit", "memory": "memory limit", "size": "too large"
 
 def evaluate(
     model: ModelArgument,
-    domain: Annotated[
-        str, typer.Argument(metavar="DOMAIN", help="Domain file, or the first of files that hold domain and problem.")
-    ],
-    problems: OwnProblemsArgument = None,
+    domain: ProblemsDomainArgument,
+    problems: ProblemsArgument = None,
     runs: Annotated[int, typer.Option("--runs", min=1, help="Runs on each problem.")] = 30,
     max_steps: Annotated[int, typer.Option("--max-steps", min=0, help="Step limit of a run.")] = 300,
     seed: SeedOption = 0,

@@ -90,10 +90,10 @@ ModelArgument = Annotated[
         autocompletion=offer_models,
     ),
 ]
-ProblemsArgument = Annotated[
-    list[str], typer.Argument(metavar="PROBLEM", help="Problem files, or FILE:NAME where one holds several.")
+ProblemsDomainArgument = Annotated[
+    str, typer.Argument(metavar="DOMAIN", help="Domain file, or the first of files that hold domain and problem.")
 ]
-OwnProblemsArgument = Annotated[
+ProblemsArgument = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="PROBLEM",

@@ -20,6 +20,7 @@ from asnets.cli.running import (
     ModelArgument,
     ModelCostsOption,
     ProblemsArgument,
+    ProblemsDomainArgument,
     SeedOption,
     TimeLimitOption,
     bounded,
@@ -27,6 +28,7 @@ from asnets.cli.running import (
     parse_size,
     print_json,
     require,
+    with_own_domains,
 )
 from asnets.cli.tables import show_table
 from asnets.deadline import NO_DEADLINE, Deadline
@@ -34,6 +36,7 @@ from asnets.errors import ConfigError, FileError, LimitError
 from asnets.evaluation.rollouts import check_run
 from asnets.files import FilesTogether, check_writable, read_bytes, refuse_overwriting
 from asnets.grounding import DEFAULT_LIMITS, Limits
+from asnets.ppddl import write_domain
 from asnets.words import count
 
 if TYPE_CHECKING:
@@ -48,8 +51,8 @@ _SHARE_OF_TESTING = 0.95  # Of the budget; the rest is for reading and for endin
 
 def probe(
     model: ModelArgument,
-    domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="Domain file.")],
-    problems: ProblemsArgument,
+    domain: ProblemsDomainArgument,
+    problems: ProblemsArgument = None,
     budget: Annotated[
         float, typer.Option("--budget", metavar="SECONDS", help="For each problem, from reading it on.")
     ] = 60.0,
@@ -129,6 +132,7 @@ def probe(
     `asnets train` takes as further problems. The exit code is 0 whether something is found or not; 4 if a problem could
     not be read within its budget, or the time limit was reached.
     """
+    of_all, problems = with_own_domains(domain, problems)
     memory = parse_size(memory_limit)
     require(memory > 0, f"the memory limit must be positive, not {memory_limit}")
     require(0 < budget < math.inf, f"the budget must be positive and finite, not {budget}")
@@ -161,12 +165,13 @@ def probe(
     rows: list[dict[str, Any]] = []
     failed: list[str] = []
     names: set[str] = set()
+    texts: dict[str, str] = {}  # Of small problems, with their domain where each file holds its own.
     for problem in problems:
         has_less = whole.left < budget
         deadline = whole if has_less else Deadline(budget, within=whole)
         try:
             with bounded(deadline, f"testing {model} on {problem}"):
-                loaded = load(domain, problem, costs or policy.costs, max_actions, lenient, deadline)
+                loaded = load(of_all, problem, costs or policy.costs, max_actions, lenient, deadline)
                 result = probe_task(
                     policy,
                     loaded,
@@ -181,13 +186,18 @@ def probe(
             rows.append({"problem": problem, "states": 0, "limits": [str(error)]})
             continue
         tests.append(result)
+        own_domain = "" if of_all is not None else write_domain(loaded.domain) + "\n"
+        texts |= {f"{small.name}.pddl": own_domain + small.text for small in result.small_problems}
         rows.append(result.to_dict() | {"file": problem})
         if has_less and not result.is_complete:
             failed.append(f"  {problem}: the time limit of {whole.seconds:g} s left it less than its budget")
     groups = grouped(finding for test in tests for finding in test.findings)
     document = {"model": model, "problems": rows, "groups": [group.to_dict() for group in groups]}
     if output is not None:
-        _write(output, f"{domain}: a test of {model}", tests, groups, document, earlier)
+        from asnets.pictures import findings_page
+
+        page = findings_page(f"{domain}: a test of {model}", tests, groups)
+        _write(output, page, texts, document, earlier)
     if json:
         print_json(document)
     elif tests:
@@ -222,18 +232,14 @@ def _earlier_files(folder: Path, *, force: bool) -> list[Path]:
 
 def _write(
     folder: Path,
-    title: str,
-    tests: list[PolicyTest],
-    groups: tuple[FindingGroup, ...],
+    page: str,
+    problems: dict[str, str],
     document: dict[str, Any],
     earlier: list[Path],
 ) -> None:
     """Writes the page, the results and the small problems: all of them or none."""
-    from asnets.pictures import findings_page
-
-    problems = {f"{small.name}.pddl": small.text for test in tests for small in test.small_problems}
     texts = {
-        _INDEX: findings_page(title, tests, groups),
+        _INDEX: page,
         **problems,
         _RESULTS: json_format.dumps(document | {"small_problems": list(problems)}, indent=2, allow_nan=False) + "\n",
     }

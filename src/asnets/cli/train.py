@@ -15,7 +15,8 @@ from asnets.cli.running import (
     JsonOption,
     LenientOption,
     MaxActionsOption,
-    OwnProblemsArgument,
+    ProblemsArgument,
+    ProblemsDomainArgument,
     SeedOption,
     ThreadsOption,
     bounded,
@@ -48,12 +49,10 @@ _LOGGER = logging.getLogger(__name__)
 
 @with_config_options(NetworkConfig, TrainingConfig)
 def train(
-    domain: Annotated[
-        str, typer.Argument(metavar="DOMAIN", help="Domain file, or the first of files that hold domain and problem.")
-    ],
+    domain: ProblemsDomainArgument,
     output: Annotated[Path, typer.Option("-o", "--output", metavar="MODEL", help="The model file to write.")],
     options: dict[str, Any],
-    problems: OwnProblemsArgument = None,
+    problems: ProblemsArgument = None,
     preset: PresetOption = "default",
     seed: SeedOption = 0,
     threads: ThreadsOption = 1,

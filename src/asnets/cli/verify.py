@@ -20,6 +20,7 @@ from asnets.cli.running import (
     MemoryLimitOption,
     ModelCostsOption,
     ProblemsArgument,
+    ProblemsDomainArgument,
     SampledOption,
     SeedOption,
     bounded,
@@ -27,6 +28,7 @@ from asnets.cli.running import (
     parse_size,
     print_json,
     require,
+    with_own_domains,
 )
 from asnets.cli.tables import show_table
 from asnets.deadline import Deadline
@@ -57,8 +59,8 @@ def verify(
             autocompletion=offer_models,
         ),
     ],
-    domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="Domain file.")],
-    problems: ProblemsArgument,
+    domain: ProblemsDomainArgument,
+    problems: ProblemsArgument = None,
     method: Annotated[
         str,
         typer.Option(
@@ -146,6 +148,7 @@ def verify(
     `asnets help verification` says what the numbers mean; -o draws the ways into failure. The exit code is 4 if
     --method exact was asked for, and a limit left less.
     """
+    of_all, problems = with_own_domains(domain, problems)
     memory = parse_size(memory_limit)
     require(memory > 0, f"the memory limit must be positive, not {memory_limit}")
     require(method in _METHODS, f"the method must be one of {', '.join(_METHODS)}, not {method!r}")
@@ -167,7 +170,7 @@ def verify(
         deadline = Deadline(time_limit)
         try:
             with bounded(deadline, f"verifying {policy} on {problem}"):
-                loaded = load(domain, problem, costs or chosen.costs, max_actions, lenient, deadline)
+                loaded = load(of_all, problem, costs or chosen.costs, max_actions, lenient, deadline)
                 result = verify_policy(
                     guarded(chosen.of(loaded.task), on_loop="none", shield=shield, shield_expansions=shield_expansions),
                     method=method,  # type: ignore[arg-type]

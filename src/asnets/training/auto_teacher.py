@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from asnets.training.config import TrainingConfig
 
 _MILLION = 10**6
-_EPOCH_SHARE = 0.5
+_EPOCH_SHARE = 1 / 16
 """Of the budget of a problem, for all questions of an epoch."""
-_QUESTION_SHARE = 1 / 32
+_QUESTION_SHARE = 1 / 256
 """Of the budget of a problem, for each search that a question goes to."""
-_GUIDED_SHARE = 1 / 8
+_GUIDED_SHARE = 1 / 64
 """The same where the search begins anew with each question."""
 _MOST_PASSED_OVER = 63
 _NEAR_STATES = 4

@@ -56,11 +56,11 @@ class TrainingConfig:
         least=1,
     )
     teacher_budget: int = option(
-        2000,
+        16_000,
         "What each search of the teacher auto may do to solve a problem, in millions of units of work of a few "
         "nanoseconds each: successors looked at, and 16 for each action and proposition where a state is evaluated. A "
-        "question gets a 32nd of that from each (an 8th from the network's), the questions of an epoch about a problem "
-        "half of it.",
+        "question gets a 256th of that from each (a 64th from the network's), the questions of an epoch about a "
+        "problem a 16th.",
         least=1,
     )
     label_tolerance: float = option(

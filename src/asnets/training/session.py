@@ -19,7 +19,7 @@ from asnets.network.model_file import is_model, save_model
 from asnets.training.checkpoint import Checkpoint, mark_diverged, read_checkpoint, save_checkpoint
 from asnets.training.config import Preset
 from asnets.training.more_problems import ground_again, more_problems
-from asnets.training.problems import held_out
+from asnets.training.problems import held_out, joined_signature
 from asnets.training.progress import EpochRecord
 from asnets.training.seeds import derived_seed
 from asnets.training.start import StartModel
@@ -127,6 +127,8 @@ def run_training(
 
             given = loaded(problems)
             tasks = [_ground(task) for task in given]
+            if tasks:
+                joined_signature(tasks)  # Problems that cannot go together are refused before anything is made of them.
             more: dict[str, Any] = {}
             if larger is not None and tasks:
                 more["validate"] = [_ground(task) for task in loaded(larger.validate)]
