@@ -30,7 +30,7 @@ from asnets.training.checkpoint import read_checkpoint, save_checkpoint
 from asnets.training.loss import best_actions, cross_entropy
 from asnets.training.planner_teacher import PlannerTeacher
 from asnets.training.progress import EpochRecord, is_as_good, is_better
-from asnets.training.trainer import Trainer, squared_norm, train
+from asnets.training.trainer import Trainer, train
 from tests.oracles.explicit import explore
 from tests.planning.test_heuristics import family_task
 from tests.ssp_strategies import ssps
@@ -118,7 +118,6 @@ def test_loss_by_hand() -> None:
     terms = cross_entropy(log_probabilities, best)
     expected = [-math.log(0.5), -math.log(0.7), -math.log(0.8), 0.0]
     assert terms.tolist() == pytest.approx(expected, rel=1e-5)
-    assert squared_norm([torch.tensor([1.0, 2.0]), torch.tensor([[3.0]])]).item() == 14
 
 
 def test_loss_and_gradient_are_finite_at_the_ends() -> None:
@@ -135,6 +134,29 @@ def test_loss_and_gradient_are_finite_at_the_ends() -> None:
 
 
 # --- Learning -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("preset", ["default", "paper"])
+def test_the_first_step_is_adams_of_the_loss_with_the_squares_of_all_weights(preset: str) -> None:
+    """By hand: m = (1 - β₁) g and v = (1 - β₂) g², so that what is left of both corrected is g / (|g| + ε)."""
+    config = PRESETS[preset].changed(dropout=0.0, l2=0.05, learn_steps=1, batch_size=16, explore_rounds=4)
+    config = config.changed(teacher_planner="lrtdp", features=["landmarks"], judge_runs=1)
+    trainer, oracle = (Trainer(quick_tasks(), config, seed=3) for _ in range(2))
+    trainer.run_epoch()
+    batch, labels = trainer.memory.sample(16, oracle.sampling)
+    loss = cross_entropy(oracle.network.log_probabilities(batch, None, None), labels).sum()
+    loss = loss / 16 if config.training.reduction == "mean" else loss
+    weights = oracle.network.weights()
+    squares = torch.stack([weight.square().sum() for weight in weights.values()]).sum()
+    gradients = torch.autograd.grad(loss + 0.05 * squares, list(weights.values()))
+    rate = config.training.learning_rate
+    for (name, before), gradient in zip(weights.items(), gradients, strict=True):
+        expected = before - rate * gradient / (gradient.abs() + 1e-8)
+        after = trainer.network.weights()[name]
+        far = gradient.abs() > 1e-5  # Where rounding does not decide.
+        assert torch.allclose(after[far], expected[far], atol=rate * 1e-3, rtol=0)
+        assert bool(((after - before).abs() <= rate * 1.001).all())
+
 
 LINE = """
   (:predicates (at ?l) (next ?a ?b))
