@@ -91,7 +91,7 @@ max_steps = {_STEPS}
 planner_max_steps = {_STEPS}
 skip_above_failure = false
 cut_offs = {{ {limits} }}
-asnet_cut_offs = {{ time_limit = 600.0, memory_limit = 8_000_000_000, margin = 0.0 }}
+asnet_cut_offs = {{ time_limit = 120.0, memory_limit = 8_000_000_000, margin = 0.0 }}
 """
 
 

@@ -57,13 +57,14 @@ class Recipe:
     """How a model is made.
 
     Attributes:
-        family: The benchmark family; also the model's name.
+        family: The benchmark family; also the model's name, if it has no other.
         about: One sentence for the card.
         training: The problems that it is trained on.
         tests: Generated problems that it is measured on.
         published: Published files that it is measured on, below the family's folder; FILE:NAME where one holds several.
         options: Of training, where they differ from the preset.
         optimal: The optimal expected cost by size, where there is a closed form.
+        other_name: The model's name, where the family has another model of its own name.
     """
 
     family: str
@@ -73,6 +74,11 @@ class Recipe:
     published: tuple[str, ...]
     options: dict[str, Any] = field(default_factory=dict)
     optimal: Callable[[int], float] | None = None
+    other_name: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.other_name or self.family
 
 
 def of_sizes(*sizes: int, count: int = 1) -> tuple[Problem, ...]:
@@ -83,7 +89,7 @@ _GIVEN_ALONE: dict[str, Any] = {"teacher_planner": "lrtdp", "more_problems": 0, 
 """One teacher, and nothing beside the problems of the recipe."""
 
 RECIPES: dict[str, Recipe] = {
-    recipe.family: recipe
+    recipe.name: recipe
     for recipe in (
         Recipe(
             "triangle-tireworld",
@@ -133,6 +139,14 @@ RECIPES: dict[str, Recipe] = {
             tuple(f"monster-n{size}.pddl" for size in (1, 2, 3, 4, 5)),
             {"layers": 5, "features": ()} | _GIVEN_ALONE,
         ),
+        Recipe(
+            "monster",
+            "Sees the monster at the end of a path of any length, by the features distance and risk; two layers.",
+            of_sizes(1, 2, 3, 4, 5),
+            of_sizes(*range(1, 11), 15, 20, 30, 40, 50),
+            tuple(f"monster-n{size}.pddl" for size in (1, 2, 3, 4, 5)),
+            other_name="monster-long",
+        ),
     )
 }
 
@@ -162,7 +176,7 @@ def commands(recipe: Recipe) -> list[str]:
     files = " ".join(f"problems/{file_name(recipe.family, each)}" for each in recipe.training)
     return [
         f"asnets generate {recipe.family} {sizes} --count {count} --seed 0 -o problems",
-        f"asnets train problems/domain.pddl {files}{options} --preset {PRESET} --seed {SEED} -o {recipe.family}.asnet",
+        f"asnets train problems/domain.pddl {files}{options} --preset {PRESET} --seed {SEED} -o {recipe.name}.asnet",
     ]
 
 
@@ -212,11 +226,12 @@ def verify_model(name: str, output: Path, problems_dir: Path | None = None) -> d
     path = output / f"{name}.json"
     card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     policy = asnets.Policy.load(output / f"{name}.asnet")
+    family = card["family"]
     for result in card["results"]:
         if result["source"] == "generator":
-            task = asnets.generate(name, **result["generator"])
+            task = asnets.generate(family, **result["generator"])
         elif problems_dir is not None:
-            folder = problems_dir / name
+            folder = problems_dir / family
             task = asnets.load(folder / "domain.pddl", f"{folder / result['file']}")
         else:
             continue
@@ -229,11 +244,11 @@ def verify_model(name: str, output: Path, problems_dir: Path | None = None) -> d
 
 def make_model(recipe: Recipe, output: Path, problems_dir: Path | None = None) -> dict[str, Any]:
     """Trains, measures and writes a model and its card; returns the card."""
-    name = recipe.family
+    name, family = recipe.name, recipe.family
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         write_problems(recipe, folder)
-        files = [folder / file_name(name, each) for each in recipe.training]
+        files = [folder / file_name(family, each) for each in recipe.training]
         cpu = time.process_time()
         policy = asnets.train(folder / "domain.pddl", files, preset=PRESET, seed=SEED, **recipe.options)
         cpu = time.process_time() - cpu
@@ -249,13 +264,14 @@ def make_model(recipe: Recipe, output: Path, problems_dir: Path | None = None) -
     network = policy.network
     card = {
         "name": name,
-        "title": FAMILIES[name].title,
+        "family": family,
+        "title": FAMILIES[family].title,
         "about": recipe.about,
         "domain": policy.training["problems"][0]["domain"],
         "file": {"name": f"{name}.asnet", "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()},
         "network": network.config.to_dict() | {"parameters": num_parameters(network.signature, network.config)},
         "training": {
-            "problems": [file_name(name, each) for each in recipe.training],
+            "problems": [file_name(family, each) for each in recipe.training],
             "preset": PRESET,
             "options": recipe.options,
             "seed": SEED,

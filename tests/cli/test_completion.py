@@ -33,7 +33,7 @@ def completed(line: str, cwd: Path | None = None) -> list[str]:
         ("asnets evaluate tri", ["triangle-tireworld"]),
         ("asnets evaluate monster domain.pddl p", []),
         ("asnets models co", ["cosanostra"]),
-        ("asnets inspect d.pddl --model mon", ["monster"]),
+        ("asnets inspect d.pddl --model mon", ["monster", "monster-long"]),
         ("asnets generate ", list(FAMILIES)),
         ("asnets solve d.pddl --planner ", list(PLANNERS)),
         ("asnets solve d.pddl --heuristic lm", [name for name in HEURISTICS if name.startswith("lm")]),
@@ -45,7 +45,7 @@ def completed(line: str, cwd: Path | None = None) -> list[str]:
         ("asnets help ", topic_names()),
         ("asnets solve --mem", ["--memory-limit"]),
         ("asnets evaluate 'unfinished", []),
-        ("asnets export m", ["mdp", "monster"]),
+        ("asnets export m", ["mdp", "monster", "monster-long"]),
         ("asnets export mdp d.pddl p.pddl -o m --format ", ["prism", "drn", "umb"]),
     ],
 )
@@ -56,7 +56,7 @@ def test_words(line: str, expected: list[str]) -> None:
 def test_model_files(tmp_path: Path) -> None:
     for name in ("mine.asnet", "other.asnet", "[m].asnet", "mine.asnet.jsonl"):
         (tmp_path / name).touch()
-    assert completed("asnets run m", tmp_path) == ["monster", "mine.asnet"]
+    assert completed("asnets run m", tmp_path) == ["monster", "monster-long", "mine.asnet"]
     assert completed("asnets run [", tmp_path) == ["[m].asnet"]
 
 

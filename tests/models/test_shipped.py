@@ -19,13 +19,14 @@ from asnets.network.weights import num_parameters
 from asnets.ppddl import load_task, parse_text
 from tests.support import PUBLISHED, needs_published
 
-NAMES = ["cosanostra", "exploding-blocksworld", "monster", "prob-blocksworld", "triangle-tireworld"]
+NAMES = ["cosanostra", "exploding-blocksworld", "monster", "monster-long", "prob-blocksworld", "triangle-tireworld"]
 FIGURES = ("problem", "runs", "goals", "dead_ends", "step_limits", "mean_cost", "ci95", "max_steps", "seed")
 # Of each model, test problems that take little time.
 GENERATED = {
     "cosanostra": ("cosanostra-n6.pddl", "cosanostra-n8.pddl"),
     "exploding-blocksworld": ("ex-bw-n9-s0-i0.pddl", "ex-bw-n10-s0-i3.pddl", "ex-bw-n12-s0-i2.pddl"),
     "monster": tuple(f"monster-n{length}.pddl" for length in (1, 2, 3, 4, 5)),
+    "monster-long": tuple(f"monster-n{length}.pddl" for length in (6, 10, 50)),
     "prob-blocksworld": ("prob-bw-n10-s0-i0.pddl", "prob-bw-n10-s0-i1.pddl", "prob-bw-n15-s0-i0.pddl"),
     "triangle-tireworld": tuple(f"triangle-tire-{size}.pddl" for size in (4, 7, 10)),
 }
@@ -33,12 +34,14 @@ PUBLISHED_FILES = {
     "cosanostra": ("cosanostra-n6.pddl", "cosanostra-n10.pddl"),
     "exploding-blocksworld": (),
     "monster": ("monster-n3.pddl", "monster-n5.pddl"),
+    "monster-long": ("monster-n5.pddl",),
     "prob-blocksworld": ("prob_bw_n9_s1.pddl", "prob_bw_n10_s2.pddl"),
     "triangle-tireworld": ("triangle-tire-1-to-5.pddl:triangle-tire-4", "triangle-tire-10.pddl"),
 }
 
 
-def family_task(family: str, size: int, seed: int, index: int) -> GroundTask:
+def family_task(name: str, size: int, seed: int, index: int) -> GroundTask:
+    family = load_card(name)["family"]
     return ground(parse_text(domain_text(family)).domains[0], generate(family, size, seed=seed, index=index))
 
 
@@ -58,8 +61,8 @@ def check_figures(name: str, task: GroundTask, row: dict[str, Any]) -> None:
 
 def test_names() -> None:
     assert model_names() == NAMES
-    assert sorted(path.name for path in FOLDER.glob("*.json")) == [f"{name}.json" for name in NAMES]
-    assert set(NAMES) <= set(FAMILIES)
+    assert sorted(path.stem for path in FOLDER.glob("*.json")) == NAMES
+    assert {load_card(name)["family"] for name in NAMES} <= set(FAMILIES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -80,10 +83,12 @@ def test_card_and_file(name: str) -> None:
     assert card["training"]["seed"] == policy.training["seed"]
     assert card["training"]["epochs"] == policy.training["epochs"]
     assert card["training"]["best"] == policy.training["best"]
-    assert card["training"]["problems"] == [f"{each['problem']}.pddl" for each in policy.training["problems"]]
+    made = {each["problem"] for each in policy.training.get("more_problems", ())}
+    given = [each["problem"] for each in policy.training["problems"] if each["problem"] not in made]
+    assert card["training"]["problems"] == [f"{problem}.pddl" for problem in given]
     assert policy.training["left_out"] == []
     assert not {"seconds", "elapsed"} & {*policy.training, *policy.training["best"]}, "the file has no times"
-    task = family_task(name, FAMILIES[name].minimum_size, 0, 0)
+    task = family_task(name, FAMILIES[card["family"]].minimum_size, 0, 0)
     assert policy.network.signature.differences(DomainSignature.of(task)) == []
 
 
@@ -137,7 +142,7 @@ def test_exact_numbers_on_generated_problems(name: str, file: str) -> None:
 @pytest.mark.native
 @pytest.mark.parametrize(("name", "file"), [(name, file) for name in NAMES for file in PUBLISHED_FILES[name]])
 def test_results_on_published_problems(name: str, file: str) -> None:
-    folder = PUBLISHED / name
+    folder = PUBLISHED / load_card(name)["family"]
     task = ground(*load_task(folder / "domain.pddl", f"{folder}/{file}"))
     check_figures(name, task, result_of(name, "published", file))
 
