@@ -226,7 +226,7 @@ def test_what_it_cannot_do(options: dict[str, Any], message: str) -> None:
 def test_recurrent_networks_learn_at_the_depth_of_their_runs() -> None:
     trainer = Trainer([line(3)], LEARNING.changed(recurrent=True, depth=3, max_epochs=1))
     trainer.run_epoch()
-    assert trainer._training_depth() == 3
+    assert trainer.labelling.depth(trainer.sampling) == 3
 
 
 def test_divergence_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,6 @@ from asnets.grounding import GroundTask
 from asnets.grounding.fingerprint import fingerprint
 from asnets.network import NetworkConfig
 from asnets.training.config import Preset, TrainingConfig
-from asnets.training.loss import LOSSES
 from asnets.training.more_problems import MoreProblem, from_json, to_json
 from asnets.training.problems import held_out
 from asnets.training.progress import EpochRecord, Progress
@@ -61,9 +60,8 @@ def save_checkpoint(path: Path, trainer: Trainer) -> None:
         tensors[f"best/{name}"] = trainer.best_weights[name].numpy()
         for key, value in trainer.optimiser.state.get(weight, {}).items():
             tensors[f"adam/{key}/{name}"] = value.numpy()
-    is_taught = not LOSSES[trainer.preset.training.loss].is_of_runs  # Else each epoch makes its memory anew.
     for number, (problem, teacher) in enumerate(zip(trainer.memory.problems, trainer.teachers, strict=True)):
-        for column, matrix in problem.packed().items() if is_taught else ():
+        for column, matrix in problem.packed().items() if trainer.labelling.keeps_labels else ():
             tensors[f"memory/{number}/{column}"] = matrix
         questions = np.zeros((len(teacher.questions), trainer.tasks[number].num_propositions), np.bool_)
         for row, propositions in enumerate(teacher.questions):
@@ -302,7 +300,7 @@ class Checkpoint:
             if isinstance(teacher, GuidedTeacher):
                 teacher.restore(_below(tensors, f"teacher/{number}/"))
             num_labelled = teacher.replay(asked, trainer.deadline)
-            if LOSSES[trainer.preset.training.loss].is_of_runs:
+            if not trainer.labelling.keeps_labels:
                 continue
             columns = _below(tensors, f"memory/{number}/")
             if "best" in columns:  # What labels were called when there was one kind of them.

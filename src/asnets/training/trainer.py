@@ -38,22 +38,21 @@ from torch import Tensor
 from asnets.deadline import Deadline
 from asnets.errors import ConfigError, LimitError, TrainingError
 from asnets.evaluation import simulate, trace
-from asnets.evaluation.rollouts import MAX_SEED, Trace, native_policy
+from asnets.evaluation.rollouts import MAX_SEED
 from asnets.grounding import GroundTask
 from asnets.grounding.fingerprint import fingerprint
 from asnets.network import build_structure
 from asnets.network.batch import DisjointUnion
 from asnets.network.network import ASNet, one_torch_thread
 from asnets.network.structure import Structure
-from asnets.planning import initial_value
 from asnets.policies.networks import NetworkPolicy, network_policy
 from asnets.training.config import Preset
 from asnets.training.curriculum import Curriculum
+from asnets.training.labelling import Labelling, RunLabelling, TeacherLabelling
 from asnets.training.loss import LOSSES
 from asnets.training.memory import Memory
 from asnets.training.more_problems import MoreProblem
 from asnets.training.phases import begin_phase
-from asnets.training.policy_gradient import advantages, cost_of_run, labels_of_runs
 from asnets.training.problems import (
     MORE_TIME,
     Choice,
@@ -69,7 +68,7 @@ from asnets.training.seeds import derived_seed
 from asnets.training.selection import Validation
 from asnets.training.start import StartModel
 from asnets.training.supply import Supply
-from asnets.training.teacher import GuidedTeacher, TeacherFactory
+from asnets.training.teacher import TeacherFactory
 from asnets.training.teachers import teacher_factory
 from asnets.words import count
 
@@ -180,11 +179,9 @@ class Trainer:
         tasks = [*(tasks[position] for position in kept), *made]
         check_apart(for_validation, tasks)
         self.given = tuple(tasks)
-        self._loss = LOSSES[config.loss]
-        if self._loss.is_of_runs and preset.network.recurrent and not isinstance(preset.network.depth, int):
-            raise ConfigError(f"the loss {config.loss!r} needs a network of one depth: give --depth with a number")
+        loss = LOSSES[config.loss]
         make_teacher = teacher or teacher_factory(config)
-        show_teacher = (lambda doing: None) if self._loss.is_of_runs else show
+        show_teacher = (lambda doing: None) if loss.is_of_runs else show
         choice = choose_problems(
             tasks, config, make_teacher, seed=seed, deadline=self.deadline, left_out=left_out, show=show_teacher
         )
@@ -208,6 +205,12 @@ class Trainer:
         if start is not None:
             self.network.set_weights({name: torch.from_numpy(part) for name, part in start.network.arrays().items()})
         self.memory = Memory(self.tasks, DisjointUnion(self._structures(self.tasks)), preset.network.features, config)
+        self._loss_terms = loss.terms
+        self.labelling: Labelling = (
+            RunLabelling(preset, self.memory)
+            if loss.is_of_runs
+            else TeacherLabelling(preset, self.memory, self.teachers)
+        )
         self._explorers = [network_policy(self.network, task, sampled=True) for task in self.tasks]
         self._policies = [network_policy(self.network, task) for task in self.tasks]
         self.best_weights = self._copied_weights()
@@ -216,7 +219,6 @@ class Trainer:
             has_stages=self.curriculum is not None,
         )
         self.optimiser = self._new_optimiser()
-        self._run_costs: dict[int, float] = {}
         self._fingerprints: list[str | None] = []
         self.sampling = np.random.Generator(np.random.Philox(derived_seed(seed, 1)))
         self.dropout = torch.Generator().manual_seed(derived_seed(seed, 2) >> 1)
@@ -267,7 +269,7 @@ class Trainer:
     def _explore(self, seconds: dict[str, float]) -> None:
         """Algorithm 1, lines 2 to 8; the training problems may be explored at the same time."""
         config = self.preset.training
-        rounds = config.explore_rounds if self._loss.is_of_runs else -(-config.explore_rounds // len(self.tasks))
+        rounds = self.labelling.rounds(len(self.tasks))
         first = len(self.progress.history) * rounds
         is_first = not self.progress.history
         share = self._share()
@@ -277,9 +279,6 @@ class Trainer:
             own = share.part(min(1.0, self._threads / (len(self.tasks) - problem))) if is_first else share
             policy = self._explorers[problem]
             policy.set_weights(self.network)
-            teacher = self.teachers[problem]
-            if isinstance(teacher, GuidedTeacher):
-                teacher.guide(policy if native_policy(policy) else None, len(self.progress.history) + 1)
             seed = derived_seed(self.seed, 4, problem)
             runs = []
             for number in range(rounds):  # Line 4: Run-Pol.
@@ -288,11 +287,7 @@ class Trainer:
                 run = trace(policy, episode=first + number, max_steps=config.max_steps, seed=seed, deadline=own)
                 runs.append(run)
             explored = time.perf_counter()
-            if self._loss.is_of_runs:
-                self._remember(problem, [run for run in runs if run.record.ending != "stopped"])
-            else:
-                for run in runs:  # Lines 5 to 8: M ← M ∪ {s_0, …, s_N} ∪ Pol-Envelope(s_j, π*).
-                    self.memory.problems[problem].add(teacher.label(run.states, own))
+            self.labelling.label(problem, policy, runs, len(self.progress.history) + 1, own)  # Lines 5 to 8.
             return explored - begin, time.perf_counter() - explored
 
         if self._threads == 1:
@@ -308,30 +303,21 @@ class Trainer:
         for task, (explored, labelled) in zip(self.tasks, times, strict=True):
             self._problem_seconds[task.problem] += explored + labelled
         seconds["explore"] = sum(explored for explored, _ in times)
-        seconds["labels" if self._loss.is_of_runs else "teacher"] = sum(labelled for _, labelled in times)
+        seconds[self.labelling.name] = sum(labelled for _, labelled in times)
         self.deadline.check("the policy explored")
 
-    def _remember(self, problem: int, runs: Sequence[Trace]) -> None:
-        """Makes the memory of a problem of the runs of this epoch alone, for the policy gradient."""
-        costs = np.array([cost_of_run(run.record, self.preset.training) for run in runs])
-        self._run_costs[problem] = float(costs.mean()) if runs else self.preset.training.penalty
-        labels = labels_of_runs(self._explorers[problem], runs, advantages(costs))
-        self.memory.problems[problem].replace(labels)
-
     def _learn(self, seconds: dict[str, float]) -> float:
-        """Algorithm 1, lines 9 to 11; returns the mean loss of a state, or what a run of the policy costs."""
+        """Algorithm 1, lines 9 to 11; returns the loss for the record."""
         config = self.preset.training
         begin = time.perf_counter()
         share = self._share()
-        loss_terms = self._loss.terms
-        # Runs are by the network without dropout, and so is their gradient.
-        dropout = None if self._loss.is_of_runs else self.dropout
+        dropout = self.dropout if self.labelling.has_dropout else None
         only_judged = self.start is not None and not self.progress.history
         total, steps = 0.0, 0
-        for _ in range(self._num_minibatches()):
+        for _ in range(self.labelling.minibatches(len(self.memory))):
             batch, labels = self.memory.sample(config.batch_size, self.sampling)  # Line 10: Sample-Minibatch.
-            depth = self._training_depth()
-            loss = loss_terms(self.network.log_probabilities(batch, dropout, depth), labels).sum()
+            depth = self.labelling.depth(self.sampling)
+            loss = self._loss_terms(self.network.log_probabilities(batch, dropout, depth), labels).sum()
             objective = loss if config.reduction == "sum" else loss / config.batch_size
             if not only_judged:
                 self.optimiser.zero_grad()
@@ -347,25 +333,7 @@ class Trainer:
         self.deadline.check("the network learnt")
         if not all(bool(weight.isfinite().all()) for weight in self.network.parameters()):
             raise self._diverged("weights are no longer numbers")
-        if self._loss.is_of_runs:  # What goes down, on average.
-            return sum(self._run_costs[problem] for problem in range(len(self.tasks))) / len(self.tasks)
-        return total / max(1, steps)
-
-    def _num_minibatches(self) -> int:
-        """Of this epoch; those of the policy gradient go through the states of its runs about once."""
-        config = self.preset.training
-        once = -(-len(self.memory) // config.batch_size)
-        return min(config.learn_steps, once) if self._loss.is_of_runs or once == 0 else config.learn_steps
-
-    def _training_depth(self) -> int | None:
-        """The depth of a minibatch, drawn anew for each; None for networks that have one depth.
-
-        The gradient of runs is that of the depth at which they were made.
-        """
-        config = self.preset.network
-        if config.recurrent and self._loss.is_of_runs:
-            return int(config.depth)
-        return int(self.sampling.integers(config.layers, config.train_depth + 1)) if config.recurrent else None
+        return self.labelling.loss(total / max(1, steps))
 
     @property
     def judged(self) -> list[int]:
@@ -409,8 +377,7 @@ class Trainer:
         )
         if result.count("stopped"):
             raise LimitError(f"the time limit was reached while {doing}")
-        if value is None and self._loss.is_of_runs:
-            value = initial_value(task, "hff")
+        value = self.labelling.compared_cost(task, value)
         if result.mean_cost is None or value is None:
             return result.count("goal"), None
         # A probability of failing is nothing to compare costs with.
@@ -505,7 +472,7 @@ class Trainer:
                     "problem": task.problem,
                     "teacher_value": value,
                     "costs": task.cost_mode,
-                    "labels": {} if self._loss.is_of_runs else memory.guarantees(),
+                    "labels": memory.guarantees() if self.labelling.keeps_labels else {},
                 }
                 for task, value, memory in zip(self.tasks, self.teacher_values, self.memory.problems, strict=True)
             ],
@@ -513,7 +480,7 @@ class Trainer:
             "more_problems": [{"problem": each.problem, "how": each.how} for each in self.more_problems],
             "epochs": len(self.progress.history),
             "seconds": self.progress.elapsed,
-            "loss_floor": None if self._loss.is_of_runs else self.memory.loss_floor(),
+            "loss_floor": self.memory.loss_floor() if self.labelling.keeps_labels else None,
             "best": None if best is None else best.to_dict(),
         }
 
