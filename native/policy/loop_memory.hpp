@@ -5,14 +5,20 @@
 //   - stays among states that it knows: from here, the actions that it took last, and where it drew one those that it may draw,
 //     lead to states that it has visited, whatever chance does, and never out of them. A policy that goes by the state alone does
 //     not leave them any more; or
-//   - has come back here `kReturnsByChance` times.
+//   - has come back here so often that chance does not explain it. How improbable it is that no step since the last new state
+//     led to another one is counted in bits; each return with something new in between adds `kBitsOfNews`, since going round
+//     in ever new states is no progress either. With `kBits` of both, the run is in a loop; and with
+//     `kReturnsWithoutChance` since the last new state, if chance could hardly have done anything.
+// So a policy that waits for something which seldom happens is left to wait, and one that chance should have let go is not.
 // An action that may leave the state as it is, and has, is tried again: that does not count as coming back. Nor does it where
 // the policy drew an action on the way: it wanders, as policies do that know of several actions alike, and where draws may lead
 // somewhere new it gets on in time.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <unordered_map>
@@ -39,6 +45,8 @@ class LoopMemory {
     table_ = StateTable(task_.num_words());
     visits_.clear();
     draws_ = 0;
+    bits_ = 0;
+    news_ = 0;
   }
 
   // The run is in this state, and is going to act. Returns whether it is in a loop.
@@ -47,9 +55,19 @@ class LoopMemory {
     current_ = known(state);
     Visits& visits = visits_[current_];
     const bool has_drawn = std::exchange(visits.draws, draws_) != draws_;
-    if (++visits.count == 1) return false;
-    if (current_ != before && !has_drawn) ++visits.returns;
-    if (visits.returns >= kReturnsByChance) return true;
+    if (++visits.count == 1) {
+      ++news_;
+      bits_ = 0;
+    }
+    const bool has_news = std::exchange(visits.news, news_) != news_;
+    if (visits.count == 1) return false;
+    if (has_news) visits.returns = 0;
+    if (current_ != before && !has_drawn) {
+      visits.returns_with_news += has_news;
+      ++visits.returns;
+    }
+    if (visits.returns > 0 && bits_ + visits.returns_with_news * kBitsOfNews >= kBits) return true;
+    if (visits.returns >= kReturnsWithoutChance && bits_ < visits.returns * kHardlyAnyBits) return true;
     if (visits.count < visits.next_look) return false;
     has_met_draws_ = false;
     const bool stays = stays_among_known();
@@ -84,6 +102,7 @@ class LoopMemory {
     const bool was_drawn = std::exchange(visits.is_drawn, is_drawn);
     draws_ += is_drawn;
     ++visits.taken[action];
+    if (visits.count > 1) bits_ += bits_of_staying(action);
     const bool is_as_before = is_drawn ? was_drawn : !was_drawn && visits.action == action;
     if (!is_as_before) visits.successors.clear();
     visits.action = action;
@@ -95,23 +114,48 @@ class LoopMemory {
     std::unordered_map<ActionId, std::size_t> taken;  // How often.
     ActionId action = -1;               // The last one.
     std::vector<StateId> successors;    // Of that action, or of all that it was drawn from, where they were asked for.
-    std::size_t returns = 0;
+    std::int64_t returns = 0;            // Since the last new state.
+    std::int64_t returns_with_news = 0;  // With a new state in between.
+    std::size_t news = 0;               // States that the run had visited before the last visit.
     bool is_drawn = false;              // The last action.
     std::size_t draws = 0;              // Of the run, before the last visit.
     std::size_t look = 0;               // The last look at the states around that came by.
     std::size_t next_look = 0;          // None from here before so many visits.
   };
 
+  static constexpr std::int64_t kBit = 1024;
   // A block that falls with a probability of 1/4 brings a run back so often once in a thousand times: of 300 runs of a perfect
-  // policy with 35 blocks, two are disturbed (from 3 returns on, nearly half of them). More returns let policies that go in
-  // circles through many states, which chance makes, go round for longer: docs/policy-and-search.md has the figures.
-  static constexpr std::size_t kReturnsByChance = 5;
+  // policy with 35 blocks, two are disturbed.
+  static constexpr std::int64_t kBits = 10 * kBit;
+  // So 32 returns, each with something new on the way, are too many. Fewer disturb policies that wait in many states; more let
+  // policies that go in circles through many states, which chance makes, go round for longer.
+  static constexpr std::int64_t kBitsOfNews = kBits / 32;
+  // A hundredth of a bit for each return: chance that leads somewhere new in one of a hundred and fifty is not waited for.
+  static constexpr std::int64_t kHardlyAnyBits = kBit / 100;
+  static constexpr std::int64_t kReturnsWithoutChance = 32;
+  static constexpr double kMostBits = 64;  // Of one step.
   static constexpr std::size_t kMaxSuccessors = 256;  // Actions with more can be trusted to lead somewhere new.
 
   StateId known(const Word* state) {
     const StateId id = table_.intern(state);
     if (id >= visits_.size()) visits_.resize(id + 1);
     return id;
+  }
+
+  // How improbable it is that an action leads to a state that the run has visited; a whole number, since the last bits of the
+  // logarithm are not the same in all libraries.
+  std::int64_t bits_of_staying(ActionId action) {
+    double known = 0;
+    try {
+      expander_.expand(table_.state(current_), action);
+    } catch (const TooManySuccessors&) {
+      return kBit;
+    }
+    for (std::size_t i = 0; i < expander_.count(); ++i) {
+      const std::optional<StateId> id = table_.find(expander_.successor(i));
+      if (id && visits_[*id].count > 0) known += expander_.probability(i);
+    }
+    return std::llround(std::clamp(-std::log2(known), 0.0, kMostBits) * kBit);
   }
 
   bool stays_among_known() {
@@ -163,6 +207,8 @@ class LoopMemory {
   std::size_t look_ = 0;
   bool has_met_draws_ = false;  // In the last look.
   std::size_t draws_ = 0;
+  std::int64_t bits_ = 0;  // Of the steps since the last new state: how improbable it was that none led to another one.
+  std::size_t news_ = 0;   // How many states were visited.
   StateId current_ = 0;
 };
 

@@ -165,8 +165,8 @@ def test_a_loop_that_chance_does_not_leave() -> None:
         assert visited[-2:] == [0, 3]
         branches = visited[1:-2:2]
         assert branches
-        # Left as soon as both branches are known, or at the fifth return.
-        known = branches.index(3 - branches[0]) + 1 if 3 - branches[0] in branches else 5
+        # Left as soon as both branches are known, or when chance should have shown the other one.
+        known = branches.index(3 - branches[0]) + 1 if 3 - branches[0] in branches else 11
         assert len(branches) == known
         lengths.add(known)
     assert len(lengths) > 2
@@ -217,7 +217,31 @@ def test_returns_are_counted_in_the_end() -> None:
     guard = guarded_table(mdp, {}, "next")
     runs = simulate(guard, episodes=5, max_steps=100)
     assert runs.count("goal") == 5
-    assert set(runs.steps.tolist()) == {2 * 5 + 1}
+    assert set(runs.steps.tolist()) == {2 * 32 + 1}
+
+
+WAITING = RationalMDP(
+    (
+        ((ONE, {1: ONE}), (ONE, {3: ONE})),
+        ((ONE, {0: Fraction(19, 20), 2: Fraction(1, 20)}),),
+        (),
+        (),
+    ),
+    frozenset({2}),
+)
+"""Two steps, round and round, of which the second one seldom leads to the goal; the other way is a dead end."""
+
+
+def test_who_waits_for_what_seldom_happens_is_left_to_wait() -> None:
+    """Chance lets 135 returns pass once in a thousand runs: -10 / log2(19/20)."""
+    guard = guarded_table(WAITING, {}, "next")
+    runs = simulate(guard, episodes=5000, max_steps=2000)
+    alone = simulate(guarded_table(WAITING, {}, "none"), episodes=5000, max_steps=2000)
+    assert alone.count("goal") == 5000
+    counts = guard.counts()
+    assert counts.loop_episodes == np.count_nonzero(alone.steps > 2 * 136)
+    assert 1 <= counts.loop_episodes <= 15  # 4.7 on average.
+    assert runs.count("goal") == 5000 - counts.loop_episodes
 
 
 many = settings(deadline=None, suppress_health_check=list(HealthCheck))
