@@ -26,6 +26,10 @@ _SYSTEMS = ("asnet-features", "asnet-features-puct", "puct", "lrtdp-lmcut", "lrt
 _PLANNERS = _SYSTEMS[3:]
 _STEPS = 1000  # Of all systems: what is compared with has no limit of steps.
 _PLANNER_SECONDS = 60.0
+_CLOSE = 1e-3  # Bounds that are so close tell what is possible.
+
+Bounds = dict[tuple[str, str], tuple[float, float]]
+"""Of the goal's probability, by experiment and file."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,7 @@ def reproduce(splits: list[Split], problems: Path, output: Path, systems: list[s
     subprocess.run([*command, *only], check=True)
 
 
-def bounds(splits: list[Split], problems: Path, output: Path) -> dict[tuple[str, str], tuple[float, float]]:
+def bounds(splits: list[Split], problems: Path, output: Path) -> Bounds:
     """The greatest probabilities of the goal, by experiment and file; what is not known yet is asked."""
     file = output / "maxprob.jsonl"
     rows: list[dict[str, Any]] = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
@@ -132,11 +136,11 @@ def bounds(splits: list[Split], problems: Path, output: Path) -> dict[tuple[str,
     return {(row["family"], row["problem"]): (row["lower"], row["upper"]) for row in rows}
 
 
-def show(results: ExperimentResults, known: dict[tuple[str, str], tuple[float, float]], files: list[str]) -> None:
+def show(results: ExperimentResults, known: Bounds, files: list[str]) -> None:
     """Prints a row for each test problem."""
     for problem, file in zip(sorted(results.problems, key=lambda each: each.size), files, strict=True):
         lower, upper = known.get((results.name, file), (0.0, 1.0))
-        bound = f"{upper:.3f}" if upper - lower < 1e-3 else f"{lower:.3f} … {upper:.3f}"
+        bound = f"{upper:.3f}" if upper - lower < _CLOSE else f"{lower:.3f} … {upper:.3f}"
         cells = [f"{results.name} {file.split('-')[0]}", bound]
         for system in _SYSTEMS[:2]:
             seeds = [results.seed_scores.get((system, problem.name, seed)) for seed in range(3)]
@@ -146,6 +150,31 @@ def show(results: ExperimentResults, known: dict[tuple[str, str], tuple[float, f
         best = max(planners, key=lambda score: (score.goals / max(1, score.runs), -(score.mean_cost or 0)))
         cells.append(f"{_words(best)} ({best.system})" if best.goals else "–")
         print(f"| {' | '.join(cells)} |")
+
+
+def summary(experiments: list[ExperimentResults], known: Bounds, title: str) -> None:
+    """Prints a row for a family: coverage of the network, what is possible, and the seconds of its trainings."""
+    found: list[float] = []
+    possible: list[float] = []
+    for results in experiments:
+        of_experiment = [bound for (name, _), bound in known.items() if name == results.name]
+        for problem, (lower, upper) in zip(
+            sorted(results.problems, key=lambda each: each.size), of_experiment, strict=True
+        ):
+            shares = {
+                system: score.goals / score.runs
+                for system in _SYSTEMS
+                if (score := results.scores.get((system, problem.name))) is not None and score.runs
+            }
+            if _SYSTEMS[0] not in shares:
+                return
+            found.append(shares[_SYSTEMS[0]])
+            # Where no bound is known, the best of all systems has to do.
+            possible.append(upper if upper - lower < _CLOSE else max(shares.values()))
+    rows = [row for results in experiments for row in results.trainings[_SYSTEMS[0]].values() if row is not None]
+    seconds = sorted(row.result.cpu for row in rows)
+    coverage, best = sum(found) / len(found), sum(possible) / len(possible)
+    print(f"| {title} | {coverage:.3f} | {best:.3f} | {coverage / best:.2f} | {seconds[0]:.0f} to {seconds[-1]:.0f} |")
 
 
 def _words(score: Any) -> str:
@@ -177,6 +206,10 @@ def main(arguments: list[str]) -> None:
         given = list(problems_below(options.problems / split.folder))
         files = [Path(each[-1]).stem for each in given[split.test[0] - 1 : split.test[1]]]
         show(results[split.name], known, files)
+    heading = ("family", "coverage of the network", "possible", "share of that", "CPU seconds of training")
+    print(f"\n| {' | '.join(heading)} |\n{'|---' * len(heading)}|")
+    for folder in dict.fromkeys(split.folder for split in splits):
+        summary([results[split.name] for split in splits if split.folder == folder], known, folder)
 
 
 if __name__ == "__main__":
