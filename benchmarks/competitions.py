@@ -20,6 +20,7 @@ from typing import Any
 
 import asnets
 from asnets.experiments.results import ExperimentResults
+from asnets.words import by_number
 from benchmarks.maxprob import ask, problems_below
 
 _SYSTEMS = ("asnet-features", "asnet-features-puct", "puct", "lrtdp-lmcut", "lrtdp-hadd", "ssipp-hadd")
@@ -62,13 +63,19 @@ SPLITS = (
     Split("ippc08/blocksworld", (1, 5), (6, 9)),
     Split("ippc08/boxworld", (1, 1), (4, 4), part="-costs"),
     Split("ippc08/boxworld", (2, 3), (5, 5), part="-rewards"),
-    Split("ippc08/ex-blocksworld", (1, 4), (5, 9)),
+    Split("ippc08/ex-blocksworld", (1, 7), (8, 12)),
     Split("ippc08/rectangle-tireworld", (1, 4), (5, 9)),
     Split("ippc08/schedule", (1, 3), (4, 5)),
     Split("ippc08/search-and-rescue", (1, 3), (4, 5), lenient=True),
     Split("ippc08/sysAdmin-SLP", (1, 4), (5, 5)),
     Split("ippc08/zenotravel", (1, 4), (5, 9)),
 )
+
+
+def files_of(split: Split, problems: Path) -> list[list[str]]:
+    """The test problems, each as the arguments of a command: in the order of experiments, by the numbers in names."""
+    given = sorted(problems_below(problems / split.folder), key=lambda files: by_number(Path(files[-1]).name))
+    return given[split.test[0] - 1 : split.test[1]]
 
 
 def definition(split: Split, problems: Path) -> str:
@@ -117,8 +124,7 @@ def bounds(splits: list[Split], problems: Path, output: Path) -> Bounds:
     rows: list[dict[str, Any]] = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
     known = {(row["family"], row["problem"]) for row in rows}
     for split in splits:
-        given = list(problems_below(problems / split.folder))
-        for problem in given[split.test[0] - 1 : split.test[1]]:
+        for problem in files_of(split, problems):
             name = Path(problem[-1]).stem
             if (split.name, name) in known:
                 continue
@@ -203,9 +209,7 @@ def main(arguments: list[str]) -> None:
     print("|---|---|---|---|---|---|")
     results = asnets.results(options.output / "results")
     for split in splits:
-        given = list(problems_below(options.problems / split.folder))
-        files = [Path(each[-1]).stem for each in given[split.test[0] - 1 : split.test[1]]]
-        show(results[split.name], known, files)
+        show(results[split.name], known, [Path(each[-1]).stem for each in files_of(split, options.problems)])
     heading = ("family", "coverage of the network", "possible", "share of that", "CPU seconds of training")
     print(f"\n| {' | '.join(heading)} |\n{'|---' * len(heading)}|")
     for folder in dict.fromkeys(split.folder for split in splits):
