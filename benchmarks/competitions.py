@@ -145,7 +145,7 @@ def bounds(splits: list[Split], problems: Path, output: Path) -> Bounds:
 def show(results: ExperimentResults, known: Bounds, files: list[str]) -> None:
     """Prints a row for each test problem."""
     for problem, file in zip(sorted(results.problems, key=lambda each: each.size), files, strict=True):
-        lower, upper = known.get((results.name, file), (0.0, 1.0))
+        lower, upper = known[results.name, file]
         bound = f"{upper:.3f}" if upper - lower < _CLOSE else f"{lower:.3f} … {upper:.3f}"
         cells = [f"{results.name} {file.split('-')[0]}", bound]
         for system in _SYSTEMS[:2]:
@@ -158,15 +158,13 @@ def show(results: ExperimentResults, known: Bounds, files: list[str]) -> None:
         print(f"| {' | '.join(cells)} |")
 
 
-def summary(experiments: list[ExperimentResults], known: Bounds, title: str) -> None:
+def summary(experiments: list[tuple[ExperimentResults, list[str]]], known: Bounds, title: str) -> None:
     """Prints a row for a family: coverage of the network, what is possible, and the seconds of its trainings."""
     found: list[float] = []
     possible: list[float] = []
-    for results in experiments:
-        of_experiment = [bound for (name, _), bound in known.items() if name == results.name]
-        for problem, (lower, upper) in zip(
-            sorted(results.problems, key=lambda each: each.size), of_experiment, strict=True
-        ):
+    for results, files in experiments:
+        for problem, file in zip(sorted(results.problems, key=lambda each: each.size), files, strict=True):
+            lower, upper = known[results.name, file]
             shares = {
                 system: score.goals / score.runs
                 for system in _SYSTEMS
@@ -177,7 +175,7 @@ def summary(experiments: list[ExperimentResults], known: Bounds, title: str) -> 
             found.append(shares[_SYSTEMS[0]])
             # Where no bound is known, the best of all systems has to do.
             possible.append(upper if upper - lower < _CLOSE else max(shares.values()))
-    rows = [row for results in experiments for row in results.trainings[_SYSTEMS[0]].values() if row is not None]
+    rows = [row for results, _ in experiments for row in results.trainings[_SYSTEMS[0]].values() if row is not None]
     seconds = sorted(row.result.cpu for row in rows)
     coverage, best = sum(found) / len(found), sum(possible) / len(possible)
     print(f"| {title} | {coverage:.3f} | {best:.3f} | {coverage / best:.2f} | {seconds[0]:.0f} to {seconds[-1]:.0f} |")
@@ -208,12 +206,13 @@ def main(arguments: list[str]) -> None:
     )
     print("|---|---|---|---|---|---|")
     results = asnets.results(options.output / "results")
-    for split in splits:
-        show(results[split.name], known, [Path(each[-1]).stem for each in files_of(split, options.problems)])
+    tested = {split: [Path(each[-1]).stem for each in files_of(split, options.problems)] for split in splits}
+    for split, files in tested.items():
+        show(results[split.name], known, files)
     heading = ("family", "coverage of the network", "possible", "share of that", "CPU seconds of training")
     print(f"\n| {' | '.join(heading)} |\n{'|---' * len(heading)}|")
     for folder in dict.fromkeys(split.folder for split in splits):
-        summary([results[split.name] for split in splits if split.folder == folder], known, folder)
+        summary([(results[each.name], files) for each, files in tested.items() if each.folder == folder], known, folder)
 
 
 if __name__ == "__main__":
