@@ -114,8 +114,8 @@ class LoopMemory {
     std::unordered_map<ActionId, std::size_t> taken;  // How often.
     ActionId action = -1;               // The last one.
     std::vector<StateId> successors;    // Of that action, or of all that it was drawn from, where they were asked for.
-    std::int64_t returns = 0;            // Since the last new state.
-    std::int64_t returns_with_news = 0;  // With a new state in between.
+    std::int64_t returns = 0;           // Since the last new state.
+    std::int64_t returns_with_news = 0;
     std::size_t news = 0;               // States that the run had visited before the last visit.
     bool is_drawn = false;              // The last action.
     std::size_t draws = 0;              // Of the run, before the last visit.
@@ -124,8 +124,8 @@ class LoopMemory {
   };
 
   static constexpr std::int64_t kBit = 1024;
-  // A block that falls with a probability of 1/4 brings a run back so often once in a thousand times: of 300 runs of a perfect
-  // policy with 35 blocks, two are disturbed.
+  // A block that falls with a probability of 1/4 does so five times in a row once in a thousand times. What disturbs whom:
+  // docs/policy-and-search.md has the figures.
   static constexpr std::int64_t kBits = 10 * kBit;
   // So 32 returns, each with something new on the way, are too many. Fewer disturb policies that wait in many states; more let
   // policies that go in circles through many states, which chance makes, go round for longer.
